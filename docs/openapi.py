@@ -247,7 +247,7 @@ PAGES: Final = (
         "/tournaments",
         "Tournaments",
         SHARED,
-        "Show the tournaments that are open or under way, at most a hundred, the newest first.",
+        "Show the tournaments that are open or under way, at most a hundred, and the thirty that have ended last.",
         {HTTPStatus.OK: ("The list.", JSON, _refer("TournamentList"))},
     ),
     DescribedPage(

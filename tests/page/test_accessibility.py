@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from tests.support.bots import bot, start_match
 from tests.support.browser import Browser
 from tests.support.daily import LONG_AGO, deal_today, long_ago_moves, open_long_ago
 from tests.support.processes import Fleet
+from tests.support.tournaments import play_a_cup
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(180)]
 
@@ -100,6 +102,18 @@ async def test_the_daily_deal_is_for_everybody(looking: Browser, fleet: Fleet, r
         await page.click(f"text={text}")
     await page.wait_for_selector(".daily-result p")
     await check(looking, page)
+
+
+async def test_tournaments_are_for_everybody(looking: Browser, fleet: Fleet) -> None:
+    url = await fleet.start()
+    async with AsyncExitStack() as stack:
+        code = await play_a_cup(url, stack)
+    shown = {"/t": ".rooms li", f"/t/{code}": ".pairs .result", "/t/quiet-amber-otter": "text=There is no tournament"}
+    for path, selector in shown.items():
+        page = await looking.open(url, path)
+        await page.wait_for_selector(selector)
+        await check(looking, page)
+        await page.close()
 
 
 async def test_a_race_and_its_result_are_for_everybody(looking: Browser, fleet: Fleet) -> None:

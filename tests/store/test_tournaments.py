@@ -13,7 +13,7 @@ from fairest_server.store import keys, tournament_keys
 from fairest_server.store.daily import Added
 from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.clock import read_clock
-from fairest_server.store.tournaments import Changed, TournamentStore
+from fairest_server.store.tournaments import MOST_ENDED, Changed, TournamentStore
 from fairest_server.tournament.state import Tournament
 from tests.tournament.cup import CODE, Cup, names
 
@@ -240,3 +240,28 @@ async def test_every_key_of_a_tournament_but_the_list_expires(redis: BatchingRed
         tournament_keys.moves(CODE, 1, "aa"),
     ]
     assert [await redis.ttl(key) > keys.RECORD_SECONDS - 60 for key in kept] == [True] * 5
+
+
+async def test_a_tournament_that_ends_moves_to_those_that_have_ended(redis: BatchingRedis) -> None:
+    store = TournamentStore(redis)
+    created = await create(store)
+    assert (await store.active(), await store.ended()) == ([CODE], [])
+    await store.change(created, newer(created, phase=TournamentPhase.CANCELLED), FAR_MS, ())
+    assert (await store.active(), await store.ended()) == ([], [CODE])
+
+
+async def test_the_thirty_tournaments_that_have_ended_last_are_listed(redis: BatchingRedis) -> None:
+    store = TournamentStore(redis)
+    codes = [f"quiet-{chr(97 + number // 26)}{chr(97 + number % 26)}" for number in range(MOST_ENDED + 2)]
+    for code in codes:
+        created = await create(store, code)
+        assert await store.change(created, newer(created, phase=TournamentPhase.OVER), FAR_MS, ()) is Changed.MADE
+    assert sorted(await store.ended()) == sorted(codes[2:])
+
+
+async def test_older_tournaments_that_have_ended_leave_nothing_in_their_list(redis: BatchingRedis) -> None:
+    store = TournamentStore(redis)
+    for number in range(MOST_ENDED + 2):
+        created = await create(store, f"quiet-{'a' * (number + 1)}")
+        await store.change(created, newer(created, phase=TournamentPhase.OVER), FAR_MS, ())
+    assert await redis.zcard(tournament_keys.ENDED) == MOST_ENDED

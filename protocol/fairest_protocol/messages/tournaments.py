@@ -264,7 +264,7 @@ class TournamentRace(Answer):
 
 
 class ListedTournament(ServerMessage):
-    """A tournament in the list."""
+    """A tournament in the list. `winners` are the players of the first rank, once it is over."""
 
     code: RoomCode
     phase: Annotated[TournamentPhase, Field(strict=False)]
@@ -276,13 +276,18 @@ class ListedTournament(ServerMessage):
     round: _Count
     wanted: _Count
     rival_level: RivalLevel | None
+    winners: tuple[Name, ...] = ()
 
 
 class TournamentList(ServerMessage):
-    """The answer to `GET /tournaments`: those that are open or under way, at most a hundred, the newest first."""
+    """The answer to `GET /tournaments`: those that are open or under way, at most a hundred, the newest first.
+
+    `ended` are the thirty that have ended last, which an older server does not list.
+    """
 
     type: Literal["tournaments"] = "tournaments"
     tournaments: tuple[ListedTournament, ...]
+    ended: tuple[ListedTournament, ...] = ()
 
 
 TournamentRequest = (

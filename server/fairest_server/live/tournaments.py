@@ -7,7 +7,7 @@ The secret of a round is drawn here and leaves Redis only when the round is over
 import asyncio
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 from weakref import WeakValueDictionary
 
@@ -16,6 +16,7 @@ from fairest_protocol.calculation.seal import SECRET_BYTES
 from fairest_protocol.messages.refusals import Refusal
 from fairest_protocol.messages.tournaments import (
     CreateTournament,
+    ListedTournament,
     RunningCount,
     TournamentList,
     TournamentPhase,
@@ -124,12 +125,19 @@ class Tournaments:
         return TournamentTick(code=code, version=found.version, now_ms=self._clock.now_ms(), counts=counts)
 
     async def list(self) -> TournamentList:
-        """Return the tournaments that are not over, as they were at most LISTED_SECONDS ago."""
+        """Return the tournaments that are not over, and those that have ended last, at most LISTED_SECONDS old."""
         if time.monotonic() - self._listed_at >= LISTED_SECONDS:
-            found = [await self.store.find(code) for code in await self.store.active(MOST_LISTED)]
-            self._listed = TournamentList(tournaments=tuple(list_tournament(each) for each in found if each))
+            self._listed = TournamentList(
+                tournaments=await self._rows(await self.store.active(MOST_LISTED)),
+                ended=await self._rows(await self.store.ended()),
+            )
             self._listed_at = time.monotonic()
         return self._listed
+
+    async def _rows(self, codes: Sequence[str]) -> tuple[ListedTournament, ...]:
+        """Return the rows of those tournaments that are kept."""
+        found = [await self.store.find(code) for code in codes]
+        return tuple(list_tournament(each) for each in found if each)
 
     async def _write(
         self, before: Tournament, after: Tournament, window: DecisionWindow, gaps: tuple[Gap, ...]

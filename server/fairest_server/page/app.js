@@ -9,6 +9,7 @@ import { showLeaderboard, showPlayer } from "./ratings_view.js";
 import { PracticeView } from "./practice_view.js";
 import { RoomView } from "./room_view.js";
 import { TEXT } from "./texts.js";
+import { TournamentList, TournamentView } from "./tournament_view.js";
 import { findMatch } from "./tv.js";
 
 const view = document.getElementById("view");
@@ -69,6 +70,7 @@ function choosePage() {
   else if (kind === "ratings") show(showLeaderboard(location.search));
   else if (kind === "p" && name) show(showPlayer(decodeURIComponent(name), location.search));
   else if (kind === "tv") showTv();
+  else if (kind === "t") show((name ? new TournamentView(name) : new TournamentList()).element);
   else if (kind === "today") show(new DailyView(location.search).element);
   else if (kind === "practice") show(new PracticeView(location.search).element);
   else showLobby();

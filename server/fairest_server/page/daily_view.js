@@ -1,4 +1,5 @@
 // The daily deal on the page: what everybody may know of it, our attempt, and the table once it is opened.
+import { alarm } from "./alarm.js";
 import { cardOf, goalOf, mayRedeal, placedOn } from "./board.js";
 import { BoardView, SeatHead } from "./board_view.js";
 import { Cheated } from "./cheated.js";
@@ -140,9 +141,6 @@ export class DailyView {
     this.#attempt.update();
   }
 }
-
-const alarm = (sentence) =>
-  make("div", { class: "alarm", role: "alert" }, make("strong", {}, TEXT.cheated), make("p", {}, TEXT.cheatedAdvice), make("p", {}, sentence));
 
 /** Our attempt: the board, the time that is left, and the result. */
 class DailyAttempt {

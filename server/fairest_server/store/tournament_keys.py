@@ -6,6 +6,8 @@ BUCKET: Final = 0
 """The bucket of all tournaments: one script may then use any of their keys, and an outbox of rounds."""
 ACTIVE: Final = f"fairest:{{{BUCKET}}}:tournament:active"
 """Sorted set: codes of the tournaments that are not over, by the time of their creation. Never expires."""
+ENDED: Final = f"fairest:{{{BUCKET}}}:tournament:ended"
+"""Sorted set: codes of the tournaments that have ended last, by the time. Expires RECORD_SECONDS after the last one."""
 
 
 def tournament(code: str) -> str:

@@ -21,6 +21,8 @@ from fairest_server.store.redis.scripts import Script
 from fairest_server.tournament.state import ENDED, Tournament, parse_tournament
 
 MOST_LISTED: Final = 100
+MOST_ENDED: Final = 30
+"""Tournaments that have ended, of which the codes are kept; change_tournament.lua drops the others."""
 
 
 class Changed(StrEnum):
@@ -53,6 +55,11 @@ class TournamentStore:
         found = await self._redis.zrevrange(tournament_keys.ACTIVE, 0, most - 1)
         return [code.decode() for code in cast("list[bytes]", found)]
 
+    async def ended(self) -> list[str]:
+        """Return the codes of the tournaments that have ended last, the newest first."""
+        found = await self._redis.zrevrange(tournament_keys.ENDED, 0, MOST_ENDED - 1)
+        return [code.decode() for code in cast("list[bytes]", found)]
+
     async def change(
         self, before: Tournament | None, after: Tournament, not_after_ms: int, entries: Sequence[str]
     ) -> Changed:
@@ -69,6 +76,7 @@ class TournamentStore:
             tournament_keys.ACTIVE,
             keys.round_outbox(tournament_keys.BUCKET),
             tournament_keys.running(code, number),
+            tournament_keys.ENDED,
         ]
         arguments: list[str | bytes | int] = [
             0 if before is None else before.version,

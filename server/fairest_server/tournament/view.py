@@ -6,6 +6,7 @@ from fairest_protocol.messages.tournaments import (
     RaceScore,
     ReadyEntrant,
     TournamentPair,
+    TournamentPhase,
     TournamentRound,
 )
 from fairest_protocol.messages.tournaments import Tournament as ShownTournament
@@ -52,12 +53,19 @@ def list_tournament(tournament: Tournament) -> ListedTournament:
         round=len(tournament.rounds),
         wanted=wanted_rivals(tournament),
         rival_level=options.rival_level,
+        winners=_winners(tournament),
     )
 
 
 def show_score(score: AttemptScore) -> RaceScore:
     """Return the score of a race as the wire has it."""
     return RaceScore(won=score.won, placed=score.placed, direct=score.direct, time_ms=score.time_ms)
+
+
+def _winners(tournament: Tournament) -> tuple[str, ...]:
+    if tournament.phase is not TournamentPhase.OVER:
+        return ()
+    return tuple(row.name for row in rank_players(tournament) if row.rank == 1)
 
 
 def _show_round(tournament: Tournament, played: Round) -> TournamentRound:
