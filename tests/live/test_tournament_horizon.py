@@ -24,7 +24,7 @@ from fairest_server.tournament.progress import seed_of
 from tests.live.tournament_process import FOUR, Process, a_process, begin_races, race_of
 from tests.tournament.cup import Cup
 
-CLOCK: Final = re.compile(rb'"(until|now|started)_ms":[0-9]+')
+CLOCK: Final = re.compile(rb'"(until|now|started|time)_ms":[0-9]+')
 COUNTS: Final = re.compile(rb'"placed":[0-9]+,"ended":(true|false)')
 OWN_MOVES: Final = 3
 """The moves of the player aa before it stops."""
