@@ -132,9 +132,11 @@ class DailyScreen(JudgedTable):
         return Text.assemble((title, "bold"), (count, GOLD), (left, QUIET), no_wrap=True)
 
     def _open_daily_menu(self) -> None:
-        """Open the menu; the time of the attempt goes on."""
-        is_over = self.game is None or self.game.result is not None
-        self.app.push_screen(DailyMenu(is_over=is_over), self._on_menu_choice)
+        """Open the menu, while the time of the attempt goes on; leave at once where there is no attempt to lose."""
+        if self.game is None:
+            self.dismiss()
+        else:
+            self.app.push_screen(DailyMenu(is_over=self.game.result is not None), self._on_menu_choice)
 
     def _on_menu_choice(self, choice: str | None) -> None:
         match choice:

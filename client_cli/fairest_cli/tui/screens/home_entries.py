@@ -29,9 +29,9 @@ RACE: Final = Group(
         Choice("quick", "Find an opponent", key="f", note="anybody who waits"),
         Choice("create", "Create a room", key="c", note="for a friend"),
         Choice("join", "Join a room", key="j", note="by its code"),
-        Choice("daily", "Daily deal", key="y", note="the server's, once a day"),
-        Choice("tournament", "Tournament", key="k", note="enter, by its code"),
-        Choice("training", "Training deal", key="g", note="today's, with a ghost"),
+        Choice("daily", "Daily deal", key="y", note="once a day"),
+        Choice("tournament", "Tournament", key="k", note="one deal for all"),
+        Choice("training", "Training deal", key="g", note="against a ghost"),
     ),
 )
 LEARN: Final = Group(
@@ -40,7 +40,7 @@ LEARN: Final = Group(
         Choice("practice", "Practice", key="p", note="alone, with undo"),
         Choice("lost", "My last lost deal", key="d", note="to practise it"),
         Choice("tutorial", "Tutorial", key="t", note="a first minute"),
-        Choice("keys", "How to play", key="?", note="rules and every key"),
+        Choice("keys", "How to play", key="?", note="rules, every key"),
         Choice("rules", "Rules of variants", key="u", note="a card for each"),
     ),
 )

@@ -24,6 +24,7 @@ from fairest_protocol.calculation.rules import Rules
 from fairest_protocol.value import Value, replace
 
 OVER_KEYS: Final = key_line((("Tab", "all ranks"), ("?", "help"), ("Esc", "menu")))
+NO_RACE_KEYS: Final = key_line((("Esc", "back"), ("?", "help")))
 
 
 class JudgedRace(Value, gc=True):
@@ -79,6 +80,7 @@ class JudgedTable(TableScreen):
         game, is_over = self._race.game(), self._race.is_over()
         self._boards.draw_side(self._race.side(*self._boards.side_size))
         if game is None:
+            self.query_one("#key-line", TextLines).update(NO_RACE_KEYS)
             return
         settings = replace(self.settings, hints=False) if is_over else self.settings
         self._boards.draw_own(OptimisticBoard(game.board), game.scene.markers, self._picked, settings)

@@ -108,6 +108,7 @@ class TournamentScreen(FairestScreen):
         self.query_one("#key-line", TextLines).update(key_line(keys))
         known, connection = self.known, self._connection
         if known is None or connection is None:
+            self.query_one("#key-line", TextLines).update(key_line((("Esc", "back"), ("?", "keys"))))
             self.query_one("#heading", TextLines).update(Text(" Tournament", f"bold {GOLD}"))
             return
         shown = known.shown
@@ -144,8 +145,11 @@ class TournamentScreen(FairestScreen):
             self.run_worker(self._ask("start"), group="asking")
 
     def action_menu(self) -> None:
-        """Open the menu."""
-        self.app.push_screen(TournamentMenu(is_over=False), self._on_menu_choice)
+        """Open the menu; go back at once where no tournament is shown."""
+        if self.known is None:
+            self.dismiss()
+        else:
+            self.app.push_screen(TournamentMenu(is_over=False), self._on_menu_choice)
 
     def _on_menu_choice(self, choice: str | None) -> None:
         match choice:

@@ -1,5 +1,6 @@
 """The screen before a race: the room's code for the other player, both seats, and the way to get ready."""
 
+from collections.abc import Sequence
 from math import ceil
 from typing import ClassVar, Final
 
@@ -67,8 +68,12 @@ class WaitingScreen(RoomScreen):
         if not self.is_mounted or self.is_too_small:
             return
         model = self.session.model
-        room, columns, text = model.room or "", self.size.width - SIDE_COLUMNS, self._lines()
-        lines = self.size.height - OTHER_LINES - sum(max(1, ceil(line.cell_len / columns)) for line in text)
+        room, columns = model.room or "", self.size.width - SIDE_COLUMNS
+        text = self._lines()
+        lines = self.size.height - OTHER_LINES - rows_of(text, columns)
+        if lines < 0 and self.program.rooms.uses_local_server:
+            # The tutorial and the page of keys have the rules as well.
+            text = self._lines(has_rules=False)
         letters = (
             [""]
             if self.program.rooms.uses_local_server
@@ -84,11 +89,11 @@ class WaitingScreen(RoomScreen):
         width = max(1, min(columns, max((line.cell_len for line in text), default=1)))
         shown.styles.width = width
         shown.styles.margin = (0, 0, 0, (columns - width) // 2)
-        shown.styles.height = sum(max(1, ceil(line.cell_len / columns)) for line in text)
+        shown.styles.height = rows_of(text, columns)
         shown.update(text)
         self.query_one("#key-line", TextLines).update(self._key_line())
 
-    def _lines(self) -> list[Text]:
+    def _lines(self, *, has_rules: bool = True) -> list[Text]:
         model, scene = self.session.model, self.session.model.scene
         if scene is None:
             return [Text("Entering the room ...")]
@@ -97,7 +102,7 @@ class WaitingScreen(RoomScreen):
         if scene.options.spectators is Spectators.OPEN:
             lines += [Text(), Text(" ".join(OPEN_ROOM.split()), "bold #ff8a70")]
         if self.program.rooms.uses_local_server:
-            lines += [Text(), *describe_rules()]
+            lines += [Text(), *describe_rules()] if has_rules else []
         else:
             lines += [Text.assemble(("to join   ", QUIET), (f"fairest join {option}", "bold"))]
             if scene.options.spectators is not Spectators.CLOSED:
@@ -174,3 +179,8 @@ class WaitingScreen(RoomScreen):
     async def action_leave(self) -> None:
         """Leave the room. The cards are not dealt yet, so this loses nothing; once both are ready it does nothing."""
         await self.program.rooms.leave()
+
+
+def rows_of(lines: Sequence[Text], columns: int) -> int:
+    """Return the rows that `lines` take when each is wrapped at `columns`."""
+    return sum(max(1, ceil(line.cell_len / columns)) for line in lines)

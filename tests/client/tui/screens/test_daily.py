@@ -104,3 +104,11 @@ async def test_home_offers_the_daily_deal_and_yesterdays_table(server_url: str, 
         await player.press("down", "down", "enter")
         await player.is_on(TextPage)
         await player.sees("There is no daily deal of classic")
+
+
+async def test_without_an_attempt_escape_leaves_at_once(server_url: str, tmp_path: Path) -> None:
+    async with terminal(InDaily(CLASSIC, server_url, "ann"), tmp_path) as player:
+        await player.is_on(DailyScreen)
+        await player.sees("Esc back")
+        await player.press("escape")
+        await player.is_on(HomeScreen)

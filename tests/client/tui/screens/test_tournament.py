@@ -93,3 +93,12 @@ async def test_a_code_of_no_tournament_is_named(server_url: str, tmp_path: Path)
     async with terminal(InTournament(entering, server_url, "ann"), tmp_path) as player:
         await player.is_on(TournamentScreen)
         await player.sees("There is no tournament with this code")
+
+
+async def test_without_a_tournament_escape_leaves_at_once(server_url: str, tmp_path: Path) -> None:
+    entering = JoinTournament(tournament="quiet-amber-otter")
+    async with terminal(InTournament(entering, server_url, "ann"), tmp_path) as player:
+        await player.is_on(TournamentScreen)
+        await player.sees("Esc back")
+        await player.press("escape")
+        await player.is_on(HomeScreen)

@@ -9,10 +9,11 @@ import pytest
 
 from fairest_cli.model.known_room import ConnectionStatus
 from fairest_cli.session.own_clock import now_ms
-from fairest_cli.tui.launch import InRoom
+from fairest_cli.tui.launch import AtHome, InRoom
 from fairest_cli.tui.screens.waiting import READY_MS, WaitingScreen
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Create, Join
+from tests.support import staged
 from tests.support.faulty_link import faulty_link
 from tests.support.full_screen import Terminal, terminal
 from tests.support.wire_client import QUICK, WireClient, open_client
@@ -91,3 +92,12 @@ async def test_enter_while_the_server_is_away_counts_when_it_is_back(
         await player.sees("Getting ready ...")
         link.is_closed = False
         await player.sees("You are ready. Waiting for the other player")
+
+
+async def test_before_a_race_against_a_bot_a_low_terminal_shows_the_seats_instead_of_the_rules(home: Path) -> None:
+    async with terminal(AtHome(), home, columns=50, lines=16) as player:
+        player.app.rooms.uses_local_server = True
+        session = staged.getting_ready().session()
+        await player.app.push_screen(WaitingScreen(session))
+        await player.is_on(WaitingScreen)
+        await player.sees("[x]  bob  ready")
