@@ -28,6 +28,15 @@ async def test_the_last_move_sent_again_is_answered_by_the_same_entries(redis: B
     assert (again.entries, again.moves) == (first.entries, 1)
 
 
+async def test_the_move_that_ended_a_race_sent_again_is_answered_by_the_same_entries(redis: BatchingRedis) -> None:
+    await begin_races(redis)
+    process = await a_process(redis)
+    await process.play("aa", 1, "sa")
+    first, again = [await process.play("aa", 2, "stop") for _ in range(2)]
+    assert isinstance(first, TournamentRace) and isinstance(again, TournamentRace)
+    assert (again.entries, again.result) == (first.entries, first.result)
+
+
 async def test_a_player_without_a_part_in_the_round_has_no_race(redis: BatchingRedis) -> None:
     await begin_races(redis)
     assert await (await a_process(redis)).races.race(CODE, 1, "stranger") is Refusal.NOT_ENTERED

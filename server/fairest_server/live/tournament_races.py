@@ -26,7 +26,7 @@ from fairest_server.tournament.state import Round, Tournament
 from fairest_server.tournament.view import show_score
 
 CACHED_RACES: Final = 1_000
-"""Races that a process keeps, so that a move does not replay those before it."""
+"""Races under way that a process keeps, so that a move does not replay those before it."""
 TRIES: Final = 5
 """Tries to add a move to a race that another process adds to as well."""
 
@@ -171,7 +171,11 @@ class TournamentRaces:
         match added:
             case Added.MADE:
                 longer = _Known(seat, (*known.moves, TimedMove(at_ms, move)), after)
-                self._keep(longer)
+                if after.is_over:
+                    # Each holds its tournament as it was; a repeated last move is answered from Redis.
+                    self._known.pop(seat.key, None)
+                else:
+                    self._keep(longer)
                 await self._after_move(longer)
                 shown = show_move(known.race, after, self._deals.sealed(seat.tournament, seat.played))
                 return await self._show(seat, longer.moves, until_ms, shown)
