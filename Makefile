@@ -88,7 +88,7 @@ screenshots: $(INSTALLED)  ## draw the README's pictures of the client, from a r
 pictures: $(INSTALLED)  ## draw every screen at every size and in every look, into pictures/: make pictures ONLY="race result"
 	@$(BIN)/python docs/pictures.py pictures $(ONLY)
 
-bench: $(INSTALLED)  ## measure every figure; ONLY=name for one group
+bench: $(INSTALLED) $(NODE_TOOLS)  ## measure every figure; ONLY=name for one group
 	@$(PIP) install --group bench
 	@$(BIN)/python -m benchmarks $(ONLY)
 

