@@ -117,7 +117,9 @@ class TournamentScreen(FairestScreen):
         self.query_one("#heading", TextLines).update(Text(f" {head}", f"bold {GOLD}", no_wrap=True))
         due = self.query_one("#due", Paragraph)
         sentence = describe_due(shown, known.pair, known.name, seconds, "press Enter", "Press s")
-        due.update([Text(f" {line}", "bold") for line in wrap(sentence, self.size.width - 2)])
+        # A code is typed as it stands, so it is not broken at its hyphens.
+        rows = wrap(sentence, self.size.width - 2, break_on_hyphens=False)
+        due.update([Text(f" {row}", "bold") for row in rows])
         due.refresh(layout=True)
         page = self.query_one("#page-text", Paragraph)
         page.update(_page_lines(known, connection, self.size.width))

@@ -102,3 +102,12 @@ async def test_without_a_tournament_escape_leaves_at_once(server_url: str, tmp_p
         await player.sees("Esc back")
         await player.press("escape")
         await player.is_on(HomeScreen)
+
+
+@pytest.mark.parametrize("columns", [50, 80])
+async def test_the_code_of_a_tournament_stands_in_one_line(server_url: str, tmp_path: Path, columns: int) -> None:
+    async with terminal(InTournament(CreateTournament(), server_url, "ann"), tmp_path, columns=columns) as player:
+        screen = await shown(player)
+        assert screen.known is not None
+        code = screen.known.shown.code
+        await player.until(lambda: any(row.rstrip().endswith(code) for row in player.text.splitlines()[1:]))
