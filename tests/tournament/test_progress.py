@@ -126,6 +126,15 @@ def test_a_player_who_does_not_show_the_entropy_has_left_and_the_deal_is_made_wi
     assert (cup.at.phase, cup.at.newest.racers, cup.at.active.count("cc")) == (TournamentPhase.RACING, ("aa", "bb"), 0)
 
 
+@pytest.mark.parametrize(("letters", "seconds"), [("ab", 22), ("abcdefgh", 28)])
+def test_a_large_round_has_longer_to_show_its_entropies(letters: str, seconds: int) -> None:
+    cup = Cup(names(letters))
+    cup.start()
+    cup.ready(names(letters))
+    assert cup.at.phase is TournamentPhase.REVEALING
+    assert phase_ends_ms(cup.at, []) == cup.at.since_ms + seconds * 1000
+
+
 def test_a_round_of_one_player_is_not_dealt_and_called_off_in_the_chain_of_rounds() -> None:
     cup = Cup(names("ab"))
     cup.start()

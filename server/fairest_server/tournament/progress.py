@@ -50,7 +50,8 @@ def phase_ends_ms(tournament: Tournament, gaps: Sequence[Gap]) -> int | None:
         case TournamentPhase.GATHERING:
             return ends_ms(tournament.since_ms, gaps, options.ready_seconds * 1000)
         case TournamentPhase.REVEALING:
-            return ends_ms(tournament.since_ms, gaps, REVEALING_SECONDS * 1000)
+            seconds = REVEALING_SECONDS + len(tournament.newest.promises)
+            return ends_ms(tournament.since_ms, gaps, seconds * 1000)
         case TournamentPhase.RACING:
             return ends_ms(tournament.newest.started_ms, gaps, options.limit_seconds * 1000)
         case _:
