@@ -40,6 +40,11 @@ def compact_side(head: Text, board: Board, columns: int, lines: int, card_style:
     return [fitted(head, columns), *_compact(board, columns, lines - 1, card_style)]
 
 
+def head_columns(board: Board, columns: int, lines: int, card_style: CardStyle) -> int:
+    """Return the columns that the head of the side board has, beside the wanted ranks where these stand in its line."""
+    return columns - _wanted_ranks(board, card_style).cell_len if lines <= 2 else columns
+
+
 def _wanted_parts(board: Board, card_style: CardStyle) -> list[Text]:
     """Return for each foundation its digit and the rank that it needs next."""
     parts = []

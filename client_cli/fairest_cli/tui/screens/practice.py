@@ -74,7 +74,7 @@ class PracticeScreen(TableScreen):
     def on_mount(self) -> None:
         """Draw, and name the keys that only practice has."""
         self.draw()
-        self.show_notice("Alone with the deck: u takes back, t gives a hint.")
+        self.show_notice("Alone with the deck: u takes back, t hints.")
 
     # Drawing.
 

@@ -21,6 +21,7 @@ from fairest_cli.tui.board.lead_bar import RIVAL
 from fairest_cli.tui.board.motion import FRAME_MS, LONG_FLASH_MS, Motion, place_between
 from fairest_cli.tui.board.optimistic_board import OptimisticBoard
 from fairest_cli.tui.board.race_chart import RaceCurves, race_chart
+from fairest_cli.tui.board.side_board import head_columns
 from fairest_cli.tui.board.standing import describe_other
 from fairest_cli.tui.settings import Settings
 from fairest_cli.tui.widgets.text_lines import TableSlot, TextLines
@@ -169,7 +170,8 @@ class RaceBoards(Container):
             has_stopped=seat.has_stopped,
             is_away=seat.until_ms is not None,
         )
-        head = Text(f" {longest_fit(state, columns - 1)} ", f"bold {RIVAL}" if seat.has_stopped else QUIET)
+        room = head_columns(seat.board, columns, lines, card_style)
+        head = Text(f" {longest_fit(state, room - 1)} ", f"bold {RIVAL}" if seat.has_stopped else QUIET)
         head.stylize("bold", 1, 1 + len(name) if head.plain.startswith(f" {name}") else 1)
         self.draw_side(side_lines(head, seat.board, columns, lines, card_style))
 

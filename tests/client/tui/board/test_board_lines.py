@@ -16,9 +16,11 @@ from fairest_cli.tui.board.board_lines import (
     join_slots,
     side_lines,
 )
-from fairest_cli.tui.board.card_style import CardStyle, fitted
+from fairest_cli.tui.board.card_style import CardStyle, fitted, longest_fit
 from fairest_cli.tui.board.layout import race_layout
 from fairest_cli.tui.board.progress_chart import draw_chart
+from fairest_cli.tui.board.side_board import head_columns
+from fairest_cli.tui.board.standing import describe_other
 from fairest_cli.tui.settings import Colours, Keys
 from fairest_protocol.calculation.cards import rank_name
 from fairest_protocol.messages.options import RoomOptions
@@ -152,3 +154,12 @@ def test_a_code_is_large_where_it_fits() -> None:
 
 def test_a_code_is_in_capitals_where_large_letters_do_not_fit() -> None:
     assert in_large_letters("quiet-amber-otter", 60, 3) == ["Q U I E T - A M B E R - O T T E R"]
+
+
+@pytest.mark.parametrize("lines", [1, 2])
+@pytest.mark.parametrize("seed", range(8))
+def test_the_state_of_the_other_player_is_not_cut_where_the_wanted_ranks_stand_beside_it(seed: int, lines: int) -> None:
+    board = random_board(seed)
+    state = describe_other("bob", 16, 52, 13, has_stopped=True, is_away=False)
+    head = longest_fit(state, head_columns(board, 50, lines, STYLE) - 1)
+    assert head and f" {head} " in side_lines(Text(f" {head} "), board, 50, lines, STYLE)[0].plain
