@@ -369,7 +369,9 @@ async def _measure_queue(redis_url: str, here: WatchedServer) -> dict[str, float
     redis = make_client(redis_url)
     tickets, elsewhere = Tickets(redis), Processes(redis, redis, "elsewhere")
     for number in range(MAX_TICKETS - 1):
-        ticket = Ticket(f"{number:016x}", f"{number:064x}", elsewhere.process_id, f"rules-{number % 100}", 1)
+        ticket = Ticket(
+            f"{number:016x}", f"{number:064x}", elsewhere.process_id, f"rules-{number % 100}", 1, rating=0.0
+        )
         ticket = replace(ticket, rating=float(number * 10_000), since_ms=2**52)
         await tickets.change([Change(ticket.player_id, None, ticket)])
     beating = asyncio.create_task(_beat(elsewhere))

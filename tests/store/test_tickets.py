@@ -8,7 +8,7 @@ from fairest_server.store import keys
 from fairest_server.store.tickets import Change, Ticket, Tickets
 
 ANN = Ticket("t1", "ann", "p", "classic", 1000, rating=12.5, last_opponent="eve")
-BOB = Ticket("t2", "bob", "q", "classic", 2000)
+BOB = Ticket("t2", "bob", "q", "classic", 2000, rating=0.0)
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ class Ticket(Value):
     process_id: str
     rules: str
     since_ms: int
-    rating: float = 0.0
+    rating: float
     last_opponent: str = ""
     partner: str = ""
     paired_ms: int = 0

@@ -219,6 +219,14 @@ def test_a_round_without_an_end_for_four_hours_never_ended() -> None:
     assert (findings.ends["never_ended"], findings.ends["open"], findings.proved_share) == (1, 1, 0.0)
 
 
+@pytest.mark.parametrize(("later_ms", "end"), [(0, "open"), (1, "never_ended")])
+def test_a_round_may_take_four_hours_to_the_millisecond(later_ms: int, end: str) -> None:
+    (made,) = rounds(1)
+    chain = MadeChain()
+    chain.open(made)
+    assert audit(chain, head=chain.head(4 * 3_600_000 + later_ms)).ends[end] == 1
+
+
 def test_a_head_of_another_chain_is_an_alarm() -> None:
     """A server that shows one chain to a player and another one to the public."""
     made = rounds(4)
