@@ -34,6 +34,15 @@ def test_a_row_counts_the_rounds_that_each_seat_won() -> None:
     assert row.winner == (0 if row.wins[0] > row.wins[1] else 1 if row.wins[1] > row.wins[0] else None)
 
 
+@pytest.mark.parametrize("winner", [0, 1])
+def test_a_row_names_the_seat_that_won(winner: int) -> None:
+    table = Table(4, LISTED)
+    table.start()
+    table.play(1 - winner, "resign")
+    row = list_match(unsigned_record(table))
+    assert row is not None and row.winner == winner
+
+
 @pytest.mark.parametrize("options", [RoomOptions(), RoomOptions(listed=True, spectators=Spectators.CLOSED)])
 def test_a_match_that_strangers_could_not_see_has_no_row(options: RoomOptions) -> None:
     assert list_match(unsigned_record(raced(3, options))) is None

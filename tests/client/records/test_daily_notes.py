@@ -6,6 +6,7 @@ import pytest
 
 from fairest_cli.model.daily_game import DailyGame
 from fairest_cli.records.daily_notes import day_under_way, keep_note, load_notes
+from fairest_protocol.value import replace
 from tests.support.daily import staged_attempt
 
 SERVER = "ws://127.0.0.1:8765"
@@ -28,6 +29,12 @@ def test_a_later_note_of_an_attempt_replaces_the_earlier_one(tmp_path: Path) -> 
         keep_note(SERVER, "ann", each, tmp_path)
     [note] = load_notes(SERVER, "classic", tmp_path)
     assert note.result == over.result
+
+
+def test_notes_of_several_names_come_with_the_newest_day_first(tmp_path: Path, game: DailyGame) -> None:
+    for day, name in (("2026-01-01", "zoe"), ("2026-01-02", "ann")):
+        keep_note(SERVER, name, replace(game, day=day), tmp_path)
+    assert [note.day for note in load_notes(SERVER, "classic", tmp_path)] == ["2026-01-02", "2026-01-01"]
 
 
 def test_an_attempt_with_time_left_is_under_way(tmp_path: Path, game: DailyGame) -> None:
