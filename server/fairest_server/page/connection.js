@@ -6,7 +6,7 @@ import { commitEntropy } from "./seal.js";
 import { ownClock } from "./own_clock.js";
 import { Receipt } from "./receipts.js";
 import { compareServer } from "./server_past.js";
-import { SocketLine, socketUrl } from "./socket_line.js";
+import { SocketLine, isClosedForGood, socketUrl } from "./socket_line.js";
 import { TEXT } from "./texts.js";
 import { forgetToken, isOtherTabLast, keepEntropy, keepToken, noteTab, readEntropies, readToken } from "./storage.js";
 import { Contradiction, REVEAL_PING, Witness } from "./witness.js";
@@ -146,7 +146,7 @@ export class RoomConnection {
     else if (WAYS_OUT[code] === "replaced" && isOtherTabLast()) {
       this.#end("You play this seat from another tab now.");
       return;
-    } else if (code >= 4000 || code === 1003 || code === 1009) {
+    } else if (isClosedForGood(code)) {
       const sentence = this.sentence || `The server closed the connection: ${code} ${reason}`;
       this.#out(WAYS_OUT[code] ?? "closed", sentence);
       return;

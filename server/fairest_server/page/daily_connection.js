@@ -4,12 +4,11 @@ import { Cheated } from "./cheated.js";
 import { STATUS } from "./connection.js";
 import { afterView, beginDaily, ownOf } from "./daily_game.js";
 import { compareServer } from "./server_past.js";
-import { SocketLine } from "./socket_line.js";
+import { BAD_TOKEN, SocketLine, isClosedForGood } from "./socket_line.js";
 import { forgetToken, keepDailyNote, keepToken, readDailyNote, readToken } from "./storage.js";
 import { TEXT } from "./texts.js";
 
 const CAPABILITIES = ["daily"];
-const BAD_TOKEN = 4407;
 const RETRY_MS = 500;
 /** Refusals after which the attempt is read again: its time is over, or another page of ours has made a move. */
 const STALE = ["race_over", "number_repeated", "number_old"];
@@ -145,7 +144,7 @@ export class DailyConnection {
   #lost(code, reason) {
     if (this.status === STATUS.ENDED) return;
     if (code === BAD_TOKEN) forgetToken();
-    else if (code >= 4000 || code === 1003 || code === 1009) {
+    else if (isClosedForGood(code)) {
       this.#end(this.sentence || TEXT.closedBy(code, reason));
       this.#onChange();
       return;

@@ -7,6 +7,11 @@ const MAX_FULL_PAUSE_MS = 60000;
 /** Without a message for this long, the page asks for a sign of life. A browser cannot send WebSocket pings. */
 const PING_MS = 10000;
 const SILENT_MS = 22000;
+/** The close code for a token that the server does not know. */
+export const BAD_TOKEN = 4407;
+
+/** Return whether another socket would be closed for the same reason as one that was closed with this code. */
+export const isClosedForGood = (code) => code >= 4000 || code === 1003 || code === 1009;
 
 /** Return the URL of the WebSocket of the server that the page came from; with a room, the address of that room. */
 export const socketUrl = (room = null) => `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/${room ? `r/${room}` : ""}`;

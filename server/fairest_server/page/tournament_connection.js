@@ -1,12 +1,11 @@
 // The connection of a spectator of a tournament: it asks for the tournament once a second, over any number of sockets.
 import { STATUS } from "./connection.js";
 import { compareServer } from "./server_past.js";
-import { SocketLine } from "./socket_line.js";
+import { BAD_TOKEN, SocketLine, isClosedForGood } from "./socket_line.js";
 import { forgetToken, keepToken, readToken } from "./storage.js";
 import { TEXT } from "./texts.js";
 import { faultOf } from "./tournament_rounds.js";
 
-const BAD_TOKEN = 4407;
 const ASK_MS = 1000;
 const ENDED = ["over", "cancelled"];
 
@@ -88,7 +87,7 @@ export class TournamentConnection {
   #lost(code, reason) {
     if (this.status === STATUS.ENDED) return;
     if (code === BAD_TOKEN) forgetToken();
-    else if (code >= 4000 || code === 1003 || code === 1009) {
+    else if (isClosedForGood(code)) {
       this.#end(this.sentence || TEXT.closedBy(code, reason));
       this.#onChange();
       return;
