@@ -76,6 +76,15 @@ def _no_process_is_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[No
     assert not left, f"these processes were left behind: {left}"
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _player_is_new(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep records, settings and logs of the run, and of its processes, apart from those of the person who tests."""
+    with pytest.MonkeyPatch.context() as environment:
+        for name in ("DATA", "CONFIG", "STATE"):
+            environment.setenv(f"XDG_{name}_HOME", str(tmp_path_factory.mktemp(name.lower())))
+        yield
+
+
 @pytest.fixture(scope="session")
 def redis_server() -> Iterator[str]:
     """Yield the URL of a redis-server that lives as long as the test run."""

@@ -51,6 +51,8 @@ async def stop_race(page: Page, url: str) -> str:
         await page.keyboard.press("Enter")
         await page.wait_for_selector("text=Stop my race")
         for pile in "abc":
+            # A key means nothing before the server has turned the next card.
+            await page.wait_for_selector(".seat-0 [data-slot='s'] g.card")
             await page.keyboard.press(pile)
             await page.wait_for_selector(f".seat-0 [data-slot='{pile}'] g.card")
         for text in ("Stop my race", "Press again"):

@@ -45,6 +45,7 @@ async def test_a_person_races_by_keys_and_mouse_to_a_proved_result(firefox: Fire
         await firefox.wait_for("/Stop my race/.test(document.body.innerText)")
         await firefox.press("b")
         await firefox.wait_for("document.querySelector(\"[data-slot='b'] small\").textContent === ' 1'")
+        await firefox.wait_for("document.querySelector(\"[data-slot='s'] g.card\")")
         for slot in ("s", "c"):
             await firefox.click(f"[data-slot='{slot}']")
         await firefox.wait_for("document.querySelector(\"[data-slot='c'] small\").textContent === ' 1'")
