@@ -268,6 +268,38 @@ async def test_a_head_from_just_before_the_beacon_is_read_once_more(
     await page.wait_for_selector(".chain.right")
 
 
+async def test_a_page_of_a_process_that_has_not_read_the_last_entries_is_read_once_more(
+    browser: Browser, fleet: Fleet, redis: Redis
+) -> None:
+    url = await fleet.start()
+    await deal_today(redis, url)
+    asked = 0
+
+    async def shorten_once(route: Route) -> None:
+        nonlocal asked
+        asked += 1
+        await (changing(lambda page: page["lines"].pop())(route) if asked == 1 else route.continue_())
+
+    page = await open_behind(browser, url, {PAGE: shorten_once})
+    await page.wait_for_selector(".chain.right")
+
+
+async def test_a_page_that_a_process_does_not_have_yet_is_read_once_more(
+    browser: Browser, fleet: Fleet, redis: Redis
+) -> None:
+    url = await fleet.start()
+    await deal_today(redis, url)
+    asked = 0
+
+    async def miss_once(route: Route) -> None:
+        nonlocal asked
+        asked += 1
+        await (route.fulfill(status=404, body="There is no such page.") if asked == 1 else route.continue_())
+
+    page = await open_behind(browser, url, {PAGE: miss_once})
+    await page.wait_for_selector(".chain.right")
+
+
 async def test_a_busy_server_is_asked_again(browser: Browser, fleet: Fleet, redis: Redis) -> None:
     url = await fleet.start()
     await deal_today(redis, url)

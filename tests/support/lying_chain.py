@@ -118,6 +118,21 @@ class MadeChain:
         return {"/rounds": encode(self.summary()), **pages}
 
 
+class LaggingOnce(dict[str, bytes]):
+    """The pages of a server of two processes: the first request for `path` comes to the one with the shorter chain."""
+
+    def __init__(self, path: str, shorter: Mapping[str, bytes], longer: Mapping[str, bytes]) -> None:
+        super().__init__(longer)
+        self._path = path
+        self._shorter = shorter
+
+    def get(self, path: str, *_: object) -> bytes | None:  # type: ignore[override]
+        if path != self._path:
+            return super().get(path)
+        self._path = ""
+        return self._shorter.get(path)
+
+
 @contextmanager
 def serving_pages(answers: Mapping[str, bytes]) -> Iterator[str]:
     """Serve these bodies over HTTP; yield the URL by which a client names the server."""

@@ -28,7 +28,7 @@ def look_up_daily(server_url: str, rules: Rules, day: str, seal: DailySeal) -> s
 
 
 def _look_up(server_url: str, rules: Rules, day: str, seal: DailySeal) -> str:
-    summary = fetch_summary(server_url)
+    summary = fetch_summary(server_url, seal.beacon_number)
     head, size = summary.head, summary.page_lines
     if not 0 < seal.beacon_number <= head.number:
         raise Cheated(

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from http import HTTPStatus
 from typing import Final, TypeVar
 
 from fairest_cli.records.chain_audit import BrokenChain, ChainReader
@@ -15,16 +16,35 @@ MAX_ENTRIES: Final = 1_000_000
 MAX_SECONDS: Final = 3_600.0
 PAGE_SECONDS: Final = 10.0
 """The wait for a single page when this address has read many."""
+STALE_HEAD_SECONDS: Final = 2.0
+"""The wait before a head or a page is read a second time. Each process of a server reads the chain once a second, so
+one may show it as it was before the entry that another one has shown.
+"""
 
 M = TypeVar("M", bound=Message)
 
 
 class ChainUnavailable(Exception):
-    """The chain could not be read; the text says why."""
+    """The chain could not be read; the text says why. `status` is that of HTTP, if any."""
+
+    def __init__(self, sentence: str, status: int | None = None) -> None:
+        super().__init__(sentence)
+        self.status = status
 
 
-def fetch_summary(server_url: str) -> RoundsSummary:
-    """Return the head of the server's chain. Raises `ChainUnavailable`, and `BrokenChain` if it is not signed."""
+def fetch_summary(server_url: str, number: int = 0) -> RoundsSummary:
+    """Return the head of the server's chain. Raises `ChainUnavailable`, and `BrokenChain` if it is not signed.
+
+    A head before the entry `number` is read a second time, and returned as it is then.
+    """
+    summary = _read_summary(server_url)
+    if summary.head.number < number:
+        time.sleep(STALE_HEAD_SECONDS)
+        summary = _read_summary(server_url)
+    return summary
+
+
+def _read_summary(server_url: str) -> RoundsSummary:
     summary = _read(server_url, "/rounds", RoundsSummary, PAGE_SECONDS)
     if not is_head_signed(summary.head, summary.key):
         raise BrokenChain("The head of the chain is not signed with the server's key.")
@@ -57,15 +77,29 @@ def fetch_round_page(
 ) -> RoundsPage:
     """Return a page of the chain, with all its entries up to the head. Raises `ChainUnavailable` and `BrokenChain`.
 
-    `patience_seconds` is as for `read_message`.
+    `patience_seconds` is as for `read_message`. A page that lacks entries, or is not there, is read a second time.
     """
-    size = summary.page_lines
-    page = _read(server_url, f"/rounds?page={number}", RoundsPage, patience_seconds)
+    size, path = summary.page_lines, f"/rounds?page={number}"
+    lines = min(size, summary.head.number - number * size)
+    page = _read_grown_page(server_url, path, patience_seconds)
+    if page is None or len(page.lines) < lines:
+        time.sleep(STALE_HEAD_SECONDS)
+        page = _read(server_url, path, RoundsPage, patience_seconds)
     if page.page != number or len(page.lines) > size:
         raise BrokenChain(f"The server answers with another page than {number}.")
-    if len(page.lines) < min(size, summary.head.number - number * size):
+    if len(page.lines) < lines:
         raise BrokenChain(f"Page {number} lacks entries.")
     return page
+
+
+def _read_grown_page(server_url: str, path: str, patience_seconds: float) -> RoundsPage | None:
+    """Return a page of the chain; None if the chain of the process that answers does not reach it."""
+    try:
+        return _read(server_url, path, RoundsPage, patience_seconds)
+    except ChainUnavailable as reason:
+        if reason.status == HTTPStatus.NOT_FOUND:
+            return None
+        raise
 
 
 def _read(server_url: str, path: str, kind: type[M], patience_seconds: float) -> M:
@@ -73,4 +107,4 @@ def _read(server_url: str, path: str, kind: type[M], patience_seconds: float) ->
         return read_message(server_url, path, kind, patience_seconds)
     except PageUnreadable as reason:
         said = str(reason) if reason.status is None else f"The server does not show {path}. {reason}"
-        raise ChainUnavailable(said) from reason
+        raise ChainUnavailable(said, reason.status) from reason

@@ -6,7 +6,13 @@ import { compareServer } from "./server_past.js";
 import { TEXT } from "./texts.js";
 
 /** Raised for a chain that cannot be read; the message says why. */
-class ChainUnavailable extends Error {}
+class ChainUnavailable extends Error {
+  /** `status` is that of HTTP, if the server has answered. */
+  constructor(sentence, status) {
+    super(sentence);
+    this.status = status;
+  }
+}
 
 /** Entries that are read, the newest ones: as many as a server keeps, unless it is told to keep more. */
 const MAX_ENTRIES = 100000;
@@ -14,8 +20,9 @@ const ANSWER_MS = 30000;
 /** The wait for a single page when this address has read many, and between two attempts to read it. */
 const PATIENCE_MS = 10000;
 const BUSY_MS = 2000;
+const NOT_FOUND = 404;
 const TOO_MANY_REQUESTS = 429;
-/** A process of the server shows the head as it was up to a second ago, which can be before the beacon. */
+/** A process of the server shows the chain as it was up to a second ago: before the beacon, or before the head of another process. */
 const STALE_HEAD_MS = 2000;
 const LONGEST_REASON = 300;
 const HEX = /^[0-9a-f]*$/;
@@ -81,10 +88,25 @@ function isSummary(message) {
 
 /** Fetch a page of the chain, with all its entries up to the head. Throws `ChainUnavailable` and `BrokenChain`. */
 async function fetchPage({ head, page_lines: size }, number) {
-  const page = await fetchMessage(`/rounds?page=${number}`, isRoundsPage);
+  const path = `/rounds?page=${number}`, lines = Math.min(size, head.number - number * size);
+  let page = await fetchGrownPage(path);
+  if (page === null || page.lines.length < lines) {
+    await pause(STALE_HEAD_MS);
+    page = await fetchMessage(path, isRoundsPage);
+  }
   if (page.page !== number || page.lines.length > size) throw new BrokenChain(`The server answers with another page than ${number}.`);
-  if (page.lines.length < Math.min(size, head.number - number * size)) throw new BrokenChain(`Page ${number} lacks entries.`);
+  if (page.lines.length < lines) throw new BrokenChain(`Page ${number} lacks entries.`);
   return page;
+}
+
+/** Fetch a page of the chain; null if the chain of the process that answers does not reach it. */
+async function fetchGrownPage(path) {
+  try {
+    return await fetchMessage(path, isRoundsPage);
+  } catch (fault) {
+    if (fault instanceof ChainUnavailable && fault.status === NOT_FOUND) return null;
+    throw fault;
+  }
 }
 
 /** Fetch the message at `path` for which `isRight` holds; ask again while this address has read too many pages. */
@@ -100,7 +122,7 @@ async function fetchMessage(path, isRight) {
       }
       const reason = (await answer.text()).trim().slice(0, LONGEST_REASON);
       if (answer.status !== TOO_MANY_REQUESTS || performance.now() + BUSY_MS > end)
-        throw new ChainUnavailable(TEXT.chainNotShown(path, reason));
+        throw new ChainUnavailable(TEXT.chainNotShown(path, reason), answer.status);
       await pause(BUSY_MS);
     }
   } catch (fault) {

@@ -12,13 +12,19 @@ from fairest_protocol.calculation.rules import VARIANTS
 from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.daily import DailySeal
 from fairest_protocol.messages.rounds import PAGE_LINES
-from tests.support.lying_chain import KEY, MadeChain, serving_pages
+from tests.support.lying_chain import KEY, LaggingOnce, MadeChain, serving_pages
 from tests.support.ports import free_port
 
 pytestmark = pytest.mark.usefixtures("home")
 DAY = "2026-11-24"
 RULES = VARIANTS["classic"].rules
 COMMITMENT = bytes([1]) * 32
+
+
+@pytest.fixture(autouse=True)
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read a second time at once."""
+    monkeypatch.setattr("fairest_cli.session.round_pages.STALE_HEAD_SECONDS", 0.0)
 
 
 def made_chain(rounds: int = 3) -> MadeChain:
@@ -62,6 +68,18 @@ def test_a_beacon_behind_the_end_of_the_list_is_an_alarm() -> None:
     chain = made_chain()
     with pytest.raises(Cheated, match="which ends with entry 4"):
         look_up(chain.answers(), seal_of(chain, beacon_number=9))
+
+
+def test_a_head_from_just_before_the_beacon_is_read_once_more() -> None:
+    chain = made_chain()
+    lagging = LaggingOnce("/rounds", made_chain(rounds=2).answers(), chain.answers())
+    assert "the beacon entry 4" in look_up(lagging, seal_of(chain))
+
+
+def test_a_page_from_just_before_the_beacon_is_read_once_more() -> None:
+    chain = made_chain()
+    lagging = LaggingOnce("/rounds?page=0", made_chain(rounds=2).answers(), chain.answers())
+    assert "the beacon entry 4" in look_up(lagging, seal_of(chain))
 
 
 def test_a_list_that_another_key_has_signed_is_an_alarm() -> None:

@@ -12,9 +12,15 @@ from fairest_cli.records.chain_audit import BrokenChain, ChainReader
 from fairest_cli.session.http_pages import MAX_BYTES, PageUnavailable, fetch_page
 from fairest_cli.session.round_pages import ChainUnavailable, fetch_summary, read_chain
 from fairest_protocol.messages.codec import encode
-from fairest_protocol.messages.rounds import RoundsSummary
+from fairest_protocol.messages.rounds import PAGE_LINES, RoundsSummary
 from fairest_server.live.signing import SigningKey
-from tests.support.lying_chain import MadeChain, MadeRound, serving_pages
+from tests.support.lying_chain import LaggingOnce, MadeChain, MadeRound, serving_pages
+
+
+@pytest.fixture(autouse=True)
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read a second time at once."""
+    monkeypatch.setattr("fairest_cli.session.round_pages.STALE_HEAD_SECONDS", 0.0)
 
 
 def made_chain(rounds: int = 200) -> MadeChain:
@@ -59,6 +65,33 @@ def test_a_page_that_lacks_entries_is_wrong() -> None:
     short = chain.page(0).model_copy(update={"lines": tuple(chain.lines[:10])})
     with pytest.raises(BrokenChain, match="lacks entries"):
         read({**chain.answers(), "/rounds?page=0": encode(short)})
+
+
+def shortened(number: int) -> dict[str, bytes]:
+    """Return the pages of a process whose chain ends with this entry."""
+    chain = made_chain()
+    chain.cut(number)
+    return chain.answers()
+
+
+def test_a_head_before_the_entry_that_is_looked_for_is_read_a_second_time() -> None:
+    with serving_pages(LaggingOnce("/rounds", shortened(390), made_chain().answers())) as url:
+        assert fetch_summary(url, 400).head.number == 400
+
+
+def test_a_head_that_stays_before_the_entry_is_returned_as_it_is() -> None:
+    with serving_pages(shortened(390)) as url:
+        assert fetch_summary(url, 400).head.number == 390
+
+
+def test_a_page_of_a_process_that_has_not_read_the_last_entries_is_read_a_second_time() -> None:
+    lagging = LaggingOnce("/rounds?page=1", shortened(390), made_chain().answers())
+    assert read(lagging).findings.entries == 400
+
+
+def test_a_page_that_a_process_does_not_have_yet_is_read_a_second_time() -> None:
+    lagging = LaggingOnce("/rounds?page=1", shortened(PAGE_LINES), made_chain().answers())
+    assert read(lagging).findings.entries == 400
 
 
 def test_a_server_that_keeps_nothing_of_what_it_signs_is_wrong() -> None:
