@@ -11,6 +11,7 @@ import random
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from fairest_cli.bots.faults import describe_fault
 from fairest_cli.bots.house_room import bot_name
 from fairest_cli.bots.levels import DEFAULT_LEVEL, PROFILES, Level
 from fairest_cli.bots.player import BotPlayer, may_ask_rematch
@@ -134,7 +135,7 @@ async def keep_house(server_url: str, house: House, print_line: Callable[[str], 
         while True:
             left_until = {code: until for code, until in left_until.items() if until > clock()}
             left_until |= {
-                code: clock() + _seconds_after(race, print_line) for code, race in races.items() if race.done()
+                code: clock() + _seconds_after(code, race, print_line) for code, race in races.items() if race.done()
             }
             races = {code: race for code, race in races.items() if not race.done()}
             page = await _look(server_url)
@@ -154,10 +155,13 @@ async def keep_house(server_url: str, house: House, print_line: Callable[[str], 
         await in_tournaments.end()
         for race in races.values():
             race.cancel()
-        await asyncio.gather(*races.values(), return_exceptions=True)
+        endings = await asyncio.gather(*races.values(), return_exceptions=True)
+        for code, ending in zip(races, endings, strict=True):
+            if isinstance(ending, Exception):
+                _print_fault(code, ending, print_line)
 
 
-def _seconds_after(race: "asyncio.Task[float]", print_line: Callable[[str], None]) -> float:
+def _seconds_after(code: str, race: "asyncio.Task[float]", print_line: Callable[[str], None]) -> float:
     """Return the seconds for which the room of a race that is over is left alone.
 
     A fault in one race is printed, and costs no other room its rival.
@@ -165,8 +169,12 @@ def _seconds_after(race: "asyncio.Task[float]", print_line: Callable[[str], None
     fault = race.exception()
     if fault is None:
         return race.result()
-    print_line(f"A rival ended by a fault: {fault!r}")
+    _print_fault(code, fault, print_line)
     return REFUSED_SECONDS
+
+
+def _print_fault(code: str, fault: BaseException, print_line: Callable[[str], None]) -> None:
+    print_line(f"A rival in {code} ended by a fault: {describe_fault(fault)}")
 
 
 async def _look(server_url: str) -> LobbyPage | None:

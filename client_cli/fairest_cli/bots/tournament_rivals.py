@@ -3,7 +3,9 @@
 import asyncio
 import random
 from collections.abc import Callable, Sequence
+from functools import partial
 
+from fairest_cli.bots.faults import describe_fault
 from fairest_cli.bots.levels import Level
 from fairest_cli.bots.thinking import ThinkingFailed
 from fairest_cli.bots.tournament_bot import play_tournament
@@ -41,9 +43,7 @@ class TournamentRivals:
             self._served.add(row.code)
             for _ in range(min(row.wanted, most)):
                 most -= 1
-                task = asyncio.create_task(self._play(row.code, level_of(row.rival_level)))
-                self._tasks.add(task)
-                task.add_done_callback(self._tasks.discard)
+                self._send_one(row.code, level_of(row.rival_level))
 
     async def end(self) -> None:
         """End all rivals; the next round of their tournaments goes on without them."""
@@ -52,8 +52,20 @@ class TournamentRivals:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _play(self, code: str, level: Level) -> None:
+    def _send_one(self, code: str, level: Level) -> None:
         name = self._new_name(level)
+        task = asyncio.create_task(self._play(code, level, name))
+        self._tasks.add(task)
+        task.add_done_callback(partial(self._drop, code, name))
+
+    def _drop(self, code: str, name: str, task: asyncio.Task[None]) -> None:
+        """Count a rival that has ended no more. A fault is printed, and costs no other rival its place."""
+        self._tasks.discard(task)
+        fault = None if task.cancelled() else task.exception()
+        if fault is not None:
+            self._print_line(f"{name} ended by a fault in the tournament {code}: {describe_fault(fault)}")
+
+    async def _play(self, code: str, level: Level, name: str) -> None:
         connection = TournamentConnection(self._server_url, Identity(), name)
         self._print_line(f"{name} enters the tournament {code}.")
         try:

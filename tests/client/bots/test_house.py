@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fairest_cli.bots.house import House, Programs, Waiting, keep_house, nearest_level
-from fairest_cli.bots.levels import Level
+from fairest_cli.bots.levels import PROFILES, Level
 from fairest_cli.session.websocket import Rejected, fit_request
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Create, Join, Leave
@@ -131,6 +131,26 @@ async def test_a_rival_that_is_left_alone_leaves(clients: Clients) -> None:
     await clients.until(lambda: bool(second_name(host)))
     await host.request(Leave())
     await clients.until(lambda: clients.lines[-1].endswith("it was left alone."))
+
+
+async def test_a_rival_that_ends_by_a_fault_is_printed_with_its_room_and_its_reason(
+    clients: Clients, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A level without a profile is a fault of the program: its rival knows no pace.
+    monkeypatch.delitem(PROFILES, Level.CARELESS)
+    clients.open_house()
+    host = await clients.enter(Create(options=LISTED, rival_after_seconds=0))
+    said = f"A rival in {host.model.room} ended by a fault: KeyError("
+    await clients.until(lambda: any(line.startswith(said) for line in clients.lines))
+
+
+async def test_a_fault_just_before_the_house_ends_is_printed(clients: Clients, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(PROFILES, Level.CARELESS)
+    clients.open_house()
+    await clients.enter(Create(options=LISTED, rival_after_seconds=0))
+    await clients.until(lambda: " joins " in clients.lines[-1])
+    await clients.end()
+    assert "ended by a fault" in clients.lines[-1]
 
 
 async def test_a_house_outlives_a_time_without_its_server() -> None:

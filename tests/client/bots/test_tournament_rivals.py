@@ -193,6 +193,24 @@ async def test_rivals_for_a_tournament_that_does_not_exist_are_gone(served: Sent
     await until(are_gone, "all rivals are gone")
 
 
+async def test_a_rival_that_ends_by_a_fault_is_printed_with_its_reason(
+    served: Sent, ann: TournamentConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A level without a profile is a fault of the program: its rival knows no pace.
+    monkeypatch.delitem(PROFILES, Level.CARELESS)
+    served.send(row(code=code_of(ann), wanted=1))
+    await served.count_lines(f"ended by a fault in the tournament {code_of(ann)}: KeyError(", 1)
+
+
+async def test_a_rival_that_ends_by_a_fault_leaves_its_place_in_the_house(
+    served: Sent, ann: TournamentConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(PROFILES, Level.CARELESS)
+    served.send(row(code=code_of(ann), wanted=1))
+    await served.count_lines("ended by a fault", 1)
+    assert len(served.rivals) == 0
+
+
 @pytest.mark.long
 async def test_a_rival_plays_a_tournament_to_its_end(
     served: Sent, ann: TournamentConnection, monkeypatch: pytest.MonkeyPatch
