@@ -13,7 +13,7 @@ from fairest_protocol.messages.scene import Scene, SeatScene
 from fairest_protocol.value import Value
 from fairest_server.room.events import Checkpoint, RoundOpened
 from fairest_server.room.projection import StepHistory
-from fairest_server.room.state import RoomState
+from fairest_server.room.state import RoomState, open_round
 from fairest_server.room.steps import Step
 from fairest_server.room.view import View, ViewCursor, views_of
 
@@ -42,8 +42,9 @@ def catching_up(
     extended by meanwhile are part of it.
     """
     yield from history.counting()
-    view, index = _view_at(history, viewer, seen_upto)
-    if index >= 0:
+    found = _view_at(history, viewer, seen_upto)
+    if found is not None:
+        view, index = found
         shown: list[bytes] = []
         size = 0
         while index + 1 < len(history.steps) and size <= MAX_MISSED_BYTES:
@@ -102,8 +103,7 @@ def _scene_after(step: Step) -> Scene:
 
 def _scene_of_open_round(state: RoomState) -> Scene:
     """Return what everybody knows of a round that was opened just now."""
-    opened = state.round
-    assert opened is not None, "the round was just opened"
+    opened = open_round(state)
     first, second = (
         SeatScene(
             name=seat.name,
@@ -126,17 +126,16 @@ def _scene_of_open_round(state: RoomState) -> Scene:
     )
 
 
-def _view_at(history: StepHistory, viewer: int | None, cursor: ViewCursor) -> tuple[View, int]:
-    """Return the view at this cursor and the index of the step that showed it; a fresh view and -1 if there is none."""
-    created = history.steps[0].after
+def _view_at(history: StepHistory, viewer: int | None, cursor: ViewCursor) -> tuple[View, int] | None:
+    """Return the view at this cursor and the index of the step that showed it; None if there is no such step."""
     for index in reversed(range(len(history.steps))):
         step = history.steps[index]
         shown_by_step = step.tag == cursor.tag
         shown_before = isinstance(step.event, Checkpoint) and step.event.tag == cursor.tag
         if cursor.position and (shown_by_step or shown_before):
-            view = views_of(created)[viewer]
+            view = views_of(step.after)[viewer]
             view.fast_forward(history, index)
             # Steps that were appended together share a tag, and may have been shown at different positions.
             if view.position == cursor.position:
                 return view, index
-    return views_of(created)[viewer], -1
+    return None

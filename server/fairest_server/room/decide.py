@@ -50,7 +50,7 @@ from fairest_server.room.events import (
 from fairest_server.room.finishing import ask_finish
 from fairest_server.room.refusing import refuse, resolve_options
 from fairest_server.room.seating import detach_lapsed, replace_rival, sit_down
-from fairest_server.room.state import Deadline, DeadlineKind, RoomState, awaits_step
+from fairest_server.room.state import Deadline, DeadlineKind, RoomState, awaits_step, dealt_race, open_round
 
 Verdict = tuple[Event, ...] | Refused | Accepted
 """The events to append, or an answer if nothing changes. An empty tuple: nothing changes, and there is no answer."""
@@ -83,7 +83,7 @@ def decide(state: RoomState | None, command: Command, draw_round: DrawRound) -> 
         case NoteRoundTrip(connection_id=connection_id, rtt_us=rtt_us):
             return note_round_trip(state, connection_id, rtt_us)
         case DealStep(round_id=round_id, step=step):
-            is_awaited = awaits_step(state) and state.round is not None and state.round.round_id == round_id
+            is_awaited = awaits_step(state) and open_round(state).round_id == round_id
             return (StepFound(step=step),) if is_awaited else ()
         case ApplyPauses(pauses=pauses):
             return _apply_pauses(state, pauses)
@@ -117,8 +117,8 @@ def _close(state: RoomState, reason: str) -> Verdict:
     if state.phase is Phase.DEALING:
         return refuse("close", Refusal.WRONG_PHASE, "The cards are being dealt; try again in a few seconds.")
     ends: tuple[Event, ...] = ()
-    if state.race is not None and state.phase in (Phase.COUNTDOWN, Phase.RACING):
-        racing = tuple(as_seat(seat) for seat, racer in enumerate(state.race.racers) if not racer.ending)
+    if state.phase in (Phase.COUNTDOWN, Phase.RACING):
+        racing = tuple(as_seat(seat) for seat, racer in enumerate(dealt_race(state).racers) if not racer.ending)
         ends = (SeatsStopped(seats=racing, ending=Ending.OUT_OF_TIME),)
     freed = tuple(SeatFreed(seat=as_seat(number), reason="closed") for number, seat in enumerate(state.seats) if seat)
     return (*ends, *freed, RoomClosed(reason=reason))
@@ -226,7 +226,7 @@ def _ready(state: RoomState, seat: Seat, message: Ready) -> Verdict:
         return ()
     if state.phase is not Phase.READY:
         return refuse("ready", Refusal.WRONG_PHASE, f"Nobody gets ready while the room is {state.phase}.")
-    if state.round is None or state.round.round_id != message.round:
+    if open_round(state).round_id != message.round:
         return refuse("ready", Refusal.WRONG_ROUND)
     if promised is not None:
         return refuse("ready", Refusal.ALREADY_READY)
@@ -237,11 +237,12 @@ def _reveal(state: RoomState, seat: Seat, message: Reveal) -> Verdict:
     holder = state.seat(seat)
     if holder.entropy == message.entropy:
         return ()
-    if state.phase is not Phase.DEALING or state.round is None:
+    if state.phase is not Phase.DEALING:
         return refuse("reveal", Refusal.WRONG_PHASE, f"Nothing is to be revealed while the room is {state.phase}.")
-    if state.round.round_id != message.round:
+    round_id = open_round(state).round_id
+    if round_id != message.round:
         return refuse("reveal", Refusal.WRONG_ROUND)
-    if commit_entropy(state.round.round_id, seat, message.entropy) != holder.entropy_hash:
+    if commit_entropy(round_id, seat, message.entropy) != holder.entropy_hash:
         return refuse("reveal", Refusal.WRONG_ENTROPY)
     return (Revealed(seat=seat, entropy=message.entropy),)
 
@@ -305,9 +306,9 @@ def _end_phase(state: RoomState, draw_round: DrawRound) -> tuple[Event, ...]:
         case Phase.COUNTDOWN:
             return (Started(),)
         case Phase.RACING:
-            assert state.race is not None
-            racing = tuple(seat for seat in seats if not state.race.racers[seat].ending)
-            return (SeatsStopped(seats=racing, ending=ending_by_clock(state.race)),)
+            race = dealt_race(state)
+            racing = tuple(seat for seat in seats if not race.racers[seat].ending)
+            return (SeatsStopped(seats=racing, ending=ending_by_clock(race)),)
         case Phase.FINISHED:
             return (_draw_next_round(state, draw_round),)
         case _:

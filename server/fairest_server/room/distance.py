@@ -14,7 +14,7 @@ from fairest_protocol.calculation.seat_times import SeatTimes, last_chance, make
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.value import replace, replace_in_pair
 from fairest_server.room import events
-from fairest_server.room.state import RoomState
+from fairest_server.room.state import RoomState, dealt_race
 
 LEAST_CHANGE_US: Final = 500
 """A round trip that is shorter than the one known by no more than this is not worth an event."""
@@ -67,7 +67,7 @@ def after_move(before: RoomState, after: RoomState, event: events.Played, at_ms:
 
 def after_pause(before: RoomState, after: RoomState, event: events.Paused, at_ms: int) -> RoomState:
     """Return the state after a pause with its times: those within the pause count as its start, as in the record."""
-    if before.race is None or not before.race.has_credit or before.phase is not Phase.RACING:
+    if before.phase is not Phase.RACING or not dealt_race(before).has_credit:
         return after
     latest_ms = latest_before_pause_ms(before, after, event, at_ms)
     first, second = (times.clamped(latest_ms) for times in before.times)
@@ -94,15 +94,12 @@ def since_start_ms(state: RoomState, at_ms: int) -> int:
 def with_last_chance(state: RoomState) -> RoomState:
     """Return the state with the end of the race at the last chance of the seat behind.
 
-    Nothing changes unless the other seat has placed every card and this one still races.
+    Nothing changes unless the other seat has placed every card and this one still races, as in a race with credit.
     """
-    race, clocks = state.race, state.clocks
-    if race is None or state.phase is not Phase.RACING or not race.has_credit:
-        return state
-    chance_ms = last_chance(race, state.times)
+    chance_ms = last_chance(state.race, state.times) if state.race is not None else None
     if chance_ms is None:
         return state
-    started_at_ms = clocks.started_at_ms
+    clocks, started_at_ms = state.clocks, state.clocks.started_at_ms
     assert started_at_ms is not None, "a race has a start"
     chance_ms = min(chance_ms, state.options.limit_seconds * 1000)
     return replace(state, clocks=replace(clocks, phase_until_ms=started_at_ms + chance_ms))

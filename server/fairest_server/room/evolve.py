@@ -26,6 +26,8 @@ from fairest_server.room.state import (
     RoomState,
     SeatState,
     awaits_step,
+    dealt_race,
+    open_round,
     round_seed,
 )
 
@@ -107,9 +109,7 @@ def _enter(state: RoomState, trigger: Trigger, at_ms: int, seconds: int | None) 
 
 
 def _played(state: RoomState, event: events.Played, at_ms: int) -> RoomState:
-    race = state.race
-    assert race is not None and state.round is not None, "only a race that is dealt can be played"
-    after = race.play(event.seat, event.move)
+    after = dealt_race(state).play(event.seat, event.move)
     moved = state.with_race(after)
     if after.has_credit:
         moved = after_move(state, moved, event, at_ms)
@@ -117,7 +117,6 @@ def _played(state: RoomState, event: events.Played, at_ms: int) -> RoomState:
 
 
 def _stopped(state: RoomState, event: events.SeatsStopped, at_ms: int) -> RoomState:
-    assert state.round is not None, "seats are stopped in a round"
     race = state.race
     if race is None:
         stopped = dict.fromkeys(event.seats, event.ending)
@@ -252,11 +251,10 @@ def _opened(state: RoomState, event: events.RoundOpened, at_ms: int) -> RoomStat
 
 def _dealt(state: RoomState, step: int | None, at_ms: int) -> RoomState:
     """Return the state after the deal; `step` is that of a certified round, None for every other one."""
-    assert state.round is not None, "only an open round can be dealt"
-    seed = round_seed(state)
+    opened, seed = open_round(state), round_seed(state)
     if step is not None:
         seed = make_step_seed(seed, step)
-    sealed = seal_deal(state.rules, seed, state.round.round_id, step)
+    sealed = seal_deal(state.rules, seed, opened.round_id, step)
     options = state.options
     race = start_race(
         state.rules,
@@ -264,23 +262,23 @@ def _dealt(state: RoomState, step: int | None, at_ms: int) -> RoomState:
         direct_breaks_ties=options.direct_breaks_ties,
         has_credit=options.credit is not None,
     )
-    dealt = replace(state, round=replace(state.round, sealed=sealed), race=race)
+    dealt = replace(state, round=replace(opened, sealed=sealed), race=race)
     return _enter(dealt, Trigger.ALL_REVEALED, at_ms, state.options.countdown_seconds)
 
 
 def _finished(state: RoomState, outcome: Outcome, at_ms: int) -> RoomState:
-    assert state.round is not None, "only an open round can finish"
+    ended = open_round(state)
     seats = tuple(replace(state.seat(seat), wins=state.seat(seat).wins + (outcome.winner == seat)) for seat in (0, 1))
     most = max(seat.wins for seat in seats)
     best_of = state.options.best_of
-    match_is_over = most > best_of // 2 or state.round.number >= best_of
+    match_is_over = most > best_of // 2 or ended.number >= best_of
     seconds_to_next_round = None if match_is_over else BETWEEN_ROUNDS_SECONDS
     finished = _enter(state, Trigger.ROUND_OVER, at_ms, seconds_to_next_round)
     unseen_until_ms = at_ms + state.options.grace_seconds * 1000 if match_is_over else None
     return replace(
         after_round(finished),
         seats=(seats[0], seats[1]),
-        round=replace(state.round, outcome=outcome),
+        round=replace(ended, outcome=outcome),
         clocks=replace(finished.clocks, finished_at_ms=at_ms, unseen_until_ms=unseen_until_ms),
         match_is_over=match_is_over,
         unrecorded_match=state.matches if match_is_over else state.unrecorded_match,

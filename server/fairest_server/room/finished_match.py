@@ -23,7 +23,7 @@ def list_match(record: Record) -> FinishedMatch | None:
         redeals=record.rules.redeals,
         best_of=record.terms.best_of,
         wins=wins,
-        winner=None if wins[0] == wins[1] else 0 if wins[0] > wins[1] else 1,
+        winner=0 if wins[0] > wins[1] else 1 if wins[1] > wins[0] else None,
         placed=(first.placed, second.placed),
         finished_at_ms=record.finished_at_ms,
     )

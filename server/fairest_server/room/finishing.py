@@ -6,12 +6,12 @@ from fairest_protocol.messages.from_server import Refused
 from fairest_protocol.messages.refusals import Refusal
 from fairest_server.room.events import FinishAsked
 from fairest_server.room.refusing import refuse
-from fairest_server.room.state import RoomState
+from fairest_server.room.state import RoomState, dealt_race
 
 
 def ask_finish(state: RoomState, seat: Seat) -> tuple[FinishAsked, ...] | Refused:
     """Return the event of a request to finish; nothing if this seat has asked in this round already."""
-    ending = state.race.racers[seat].ending if state.race is not None and state.phase is Phase.RACING else None
+    ending = dealt_race(state).racers[seat].ending if state.phase is Phase.RACING else None
     # In a room with credit the other player is not shown that a seat has placed every card before the round is over.
     if ending is None or ending is Ending.WON:
         sentence = "You can ask the other player to finish once your own race has ended and the other one goes on."

@@ -13,7 +13,7 @@ from fairest_protocol.value import replace
 from fairest_server.room import events
 from fairest_server.room.distance import latest_before_pause_ms
 from fairest_server.room.round_events import RoundEvents
-from fairest_server.room.state import OpenRound, RoomState
+from fairest_server.room.state import RoomState, open_round
 from fairest_server.room.steps import STEPS_IN_SLICE, Step
 
 
@@ -95,12 +95,13 @@ class MatchFold:
         if state is None:
             return
         for match in self._over[self._stored if only_unstored else 0 :]:
+            assert match.finished_at_ms is not None, "the match is over"
             yield Record(
                 match_id=match.match_id.hex(),
                 room=room,
                 names=match.names,
                 terms=parse_terms(state.options.terms()),
-                finished_at_ms=match.finished_at_ms or 0,
+                finished_at_ms=match.finished_at_ms,
                 rounds=tuple(match.rounds),
             )
 
@@ -130,8 +131,8 @@ class MatchFold:
             )
             for each in checkpoint.called_off
         ]
-        if state.phase is Phase.READY and state.round is not None:
-            self._match = _Match(state.round.match_id, _names(state), _players(state), called_off)
+        if state.phase is Phase.READY:
+            self._match = _Match(open_round(state).match_id, _names(state), _players(state), called_off)
         elif called_off:
             self._match = _Match(b"", ("", ""), ("", ""), called_off)
 
@@ -153,8 +154,7 @@ def _open(match: _Match | None, step: Step) -> _Match:
 
     Rounds that were called off before the first race of a match are recorded with the next match, the newest of them.
     """
-    opened, after = step.after.round, step.after
-    assert opened is not None, "the round was just opened"
+    opened, after = open_round(step.after), step.after
     if match is not None and opened.number > 1:
         return match
     called_off = match.rounds[-MAX_CALLED_OFF:] if match is not None and not match.is_raced else []
@@ -172,20 +172,21 @@ def _players(state: RoomState) -> tuple[str, str]:
 def _add_step(match: _Match, step: Step) -> None:
     """Add a step of the log to its match: a move or a stop, a pause, or the end of a round."""
     before, event, after = step.before, step.event, step.after
+    assert before is not None, "a room is created before its first match"
     since_start = _since_start_ms(match, step)
     if isinstance(event, events.Played):
         match.events.add_move(since_start, event.seat, event.move)
     elif isinstance(event, events.SeatsStopped) and after.race is not None:
-        is_in_countdown = before is not None and before.phase is Phase.COUNTDOWN
+        is_in_countdown = before.phase is Phase.COUNTDOWN
         match.events.add_stop(RecordedStop(None if is_in_countdown else since_start, event.seats, event.ending))
-    elif isinstance(event, events.Paused) and before and before.clocks.started_at_ms:
+    elif isinstance(event, events.Paused) and before.clocks.started_at_ms is not None:
         # What Redis stored during a pause is recorded at its start.
-        match.events.clamp(max(0, latest_before_pause_ms(before, after, event, step.at_ms)))
-    if before and before.round and before.phase is Phase.READY and isinstance(event, events.SeatFreed):
-        match.rounds.append(_recorded(before, before.round))
-    if before and before.phase is not Phase.FINISHED and after.phase is Phase.FINISHED and after.round:
-        recorded = _recorded(after, after.round)
-        match.rounds.append(replace(recorded, events=match.events.recorded(), outcome=after.round.outcome))
+        match.events.clamp(latest_before_pause_ms(before, after, event, step.at_ms))
+    if before.phase is Phase.READY and isinstance(event, events.SeatFreed):
+        match.rounds.append(_recorded(before))
+    if before.phase is not Phase.FINISHED and after.phase is Phase.FINISHED:
+        outcome = open_round(after).outcome
+        match.rounds.append(replace(_recorded(after), events=match.events.recorded(), outcome=outcome))
         match.events = RoundEvents()
 
 
@@ -197,9 +198,9 @@ def _since_start_ms(match: _Match, step: Step) -> int:
     return max(match.events.latest_ms, step.at_ms - (step.after.clocks.started_at_ms or step.at_ms))
 
 
-def _recorded(state: RoomState, opened: OpenRound) -> RecordedRound:
+def _recorded(state: RoomState) -> RecordedRound:
     """Return the round with everything that sealed its deal, as far as it had come, without events and result."""
-    first, second = state.seats
+    opened, (first, second) = open_round(state), state.seats
     return RecordedRound(
         round_id=opened.round_id,
         commitment=commit_secret(opened.round_id, opened.secret),

@@ -16,7 +16,7 @@ from fairest_protocol.messages.fast_encoding import encode_moved, encode_turned
 from fairest_protocol.messages.fields import Phase, Seat
 from fairest_protocol.value import Value
 from fairest_server.room import events
-from fairest_server.room.state import OpenRound, RoomState
+from fairest_server.room.state import OpenRound, RoomState, dealt_race, open_round
 from fairest_server.room.steps import Step
 
 
@@ -192,13 +192,8 @@ def _phase_end(state: RoomState) -> int:
     return until
 
 
-def _open_round(state: RoomState) -> OpenRound:
-    assert state.round is not None, "a round is open"
-    return state.round
-
-
 def _project_opened(after: RoomState) -> list[OutgoingEntry]:
-    opened = _open_round(after)
+    opened = open_round(after)
     return _public(
         entries.RoundOpened(
             round=opened.round_id,
@@ -212,7 +207,7 @@ def _project_opened(after: RoomState) -> list[OutgoingEntry]:
 
 
 def _project_deal(after: RoomState) -> entries.Dealt:
-    dealt = _open_round(after)
+    dealt = open_round(after)
     assert dealt.sealed is not None, "the last entropy deals the cards"
     deal = dealt.sealed.deal
     return entries.Dealt(
@@ -233,17 +228,15 @@ def _project_first_cards(after: RoomState) -> list[OutgoingEntry]:
 
 def _racing(state: RoomState) -> list[int]:
     """Return the seats that are still racing."""
-    assert state.race is not None, "a race that starts is dealt"
-    return [seat for seat, racer in enumerate(state.race.racers) if not racer.ending]
+    return [seat for seat, racer in enumerate(dealt_race(state).racers) if not racer.ending]
 
 
 def _project_turned(after: RoomState, seat: int) -> OutgoingEntry:
-    dealt, race = after.round, after.race
-    assert dealt is not None and dealt.sealed is not None and race is not None, "cards are turned in a race"
-    racer = race.racers[seat]
+    sealed, racer = open_round(after).sealed, dealt_race(after).racers[seat]
+    assert sealed is not None, "cards are turned in a race"
     assert racer.board.turned is not None, "a card was turned"
     pass_number, position = racer.turn
-    salt = dealt.sealed.salt(pass_number, position)
+    salt = sealed.salt(pass_number, position)
     return OutgoingEntry(
         encode_turned(seat, pass_number, position, racer.board.turned, salt), seat, (racer.turn, False)
     )
@@ -287,7 +280,7 @@ def _project_endings(seats: Sequence[Seat], after: RoomState) -> list[OutgoingEn
         if after.phase is Phase.COUNTDOWN:
             until += after.race_seconds * 1000
         return _public(*(entries.Stopped(seat=seat, until_ms=until) for seat in seats))
-    finished = _open_round(after)
+    finished = open_round(after)
     clocks = after.clocks
     assert finished.outcome is not None and clocks.finished_at_ms is not None, "a finished round has a result"
     started_at = clocks.started_at_ms if after.race else None

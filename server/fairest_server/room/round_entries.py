@@ -6,7 +6,7 @@ from fairest_protocol.calculation.seal import commit_secret
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.rounds import ChainedEnd, ChainedOpening, RoundEnd, describe_round, describe_rules
 from fairest_server.room import events
-from fairest_server.room.state import OpenRound, RoomState
+from fairest_server.room.state import RoomState, open_round
 from fairest_server.room.steps import Step
 
 
@@ -17,17 +17,17 @@ def round_entries(steps: Sequence[Step]) -> Iterator[str]:
     """
     for step in steps:
         before, event, after = step.before, step.event, step.after
-        if isinstance(event, events.RoundOpened) and after.round is not None:
-            yield _opening(after, after.round)
-        elif before is not None and before.round is not None and after.phase is not before.phase:
+        if isinstance(event, events.RoundOpened):
+            yield _opening(after)
+        elif before is not None and after.phase is not before.phase:
             if before.phase is Phase.READY and isinstance(event, events.SeatFreed):
-                yield _end(before, before.round, event.reason)
-            elif after.phase is Phase.FINISHED and after.round is not None:
-                yield _end(after, after.round, None)
+                yield _end(before, event.reason)
+            elif after.phase is Phase.FINISHED:
+                yield _end(after, None)
 
 
-def _opening(state: RoomState, opened: OpenRound) -> str:
-    rules, is_certified = state.rules, state.options.certified is not None
+def _opening(state: RoomState) -> str:
+    opened, rules, is_certified = open_round(state), state.rules, state.options.certified is not None
     return describe_round(
         ChainedOpening(
             number=0,
@@ -39,8 +39,9 @@ def _opening(state: RoomState, opened: OpenRound) -> str:
     )
 
 
-def _end(state: RoomState, ended: OpenRound, why: str | None) -> str:
+def _end(state: RoomState, why: str | None) -> str:
     """Return the entry of a round that was called off, for the reason `why`, or that has a result."""
+    ended = open_round(state)
     entropies = [seat.entropy if seat else None for seat in state.seats]
     how = RoundEnd.VOIDED if why else RoundEnd.BROKEN_OFF if ended.sealed is None else RoundEnd.PROVED
     outcome = ended.outcome

@@ -6,7 +6,7 @@ from fairest_protocol.messages.fields import Phase, as_seat
 from fairest_protocol.messages.rivals import is_bot_name
 from fairest_server.room.commands import TakeSeat
 from fairest_server.room.events import Attached, Detached, Event, SeatFreed, SeatTaken
-from fairest_server.room.state import RoomState
+from fairest_server.room.state import RoomState, open_round
 
 
 def sit_down(seat: int, player: str, name: str, connection_id: str) -> tuple[Event, Event]:
@@ -30,7 +30,7 @@ def replace_rival(state: RoomState, command: TakeSeat) -> tuple[Event, ...]:
     That is so as long as the match has not begun. The round that was opened with the rival is called off, as if the
     rival had left; the next one begins a match.
     """
-    is_before_match = state.phase is Phase.READY and state.round is not None and state.round.number == 1
+    is_before_match = state.phase is Phase.READY and open_round(state).number == 1
     if state.rival is None or not is_before_match or is_bot_name(command.name):
         return ()
     for number, seat in enumerate(state.seats):

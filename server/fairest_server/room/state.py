@@ -166,7 +166,7 @@ class RoomState(Value):
 
         If one seat has been stopped before the start, for being away, the other one has at most the chase time.
         """
-        is_alone = self.race is not None and any(racer.ending for racer in self.race.racers)
+        is_alone = any(racer.ending for racer in dealt_race(self).racers)
         limit, chase = self.options.limit_seconds, self.options.chase_seconds
         return min(limit, chase) if is_alone else limit
 
@@ -214,7 +214,7 @@ class RoomState(Value):
         if self.unrecorded_match or (unseen_until_ms is not None and now_ms < unseen_until_ms):
             return False
         if self.phase is Phase.READY:
-            return self.round is not None and self.round.number == 1
+            return open_round(self).number == 1
         return self.phase is Phase.WAITING or (self.phase is Phase.FINISHED and self.match_is_over)
 
     def next_check_ms(self) -> int | None:
@@ -236,8 +236,20 @@ class RoomState(Value):
         if self.phase is Phase.DEALING:
             return False
         if self.phase in (Phase.COUNTDOWN, Phase.RACING):
-            return self.race is not None and not self.race.racers[seat].ending
+            return not dealt_race(self).racers[seat].ending
         return True
+
+
+def open_round(state: RoomState) -> OpenRound:
+    """Return the round of a room in a phase that has one. Raises AssertionError if it has none."""
+    assert state.round is not None, "a round is open"
+    return state.round
+
+
+def dealt_race(state: RoomState) -> Race:
+    """Return the race of a room in which the cards are dealt. Raises AssertionError if there is none."""
+    assert state.race is not None, "a race is dealt"
+    return state.race
 
 
 def awaits_step(state: RoomState) -> bool:
@@ -253,5 +265,5 @@ def has_work_left(state: RoomState) -> bool:
 
 def round_seed(state: RoomState) -> bytes:
     """Return the seed of the round under way, for which both entropies are known."""
-    assert state.round is not None, "only an open round has a seed"
-    return make_seed(state.round.secret, [state.seat(seat).entropy or b"" for seat in (0, 1)], state.round.round_id)
+    opened = open_round(state)
+    return make_seed(opened.secret, [state.seat(seat).entropy or b"" for seat in (0, 1)], opened.round_id)

@@ -19,7 +19,7 @@ from fairest_protocol.messages.options import Spectators
 from fairest_protocol.messages.scene import Scene
 from fairest_server.room.events import Checkpoint, Played
 from fairest_server.room.projection import ProjectedStep, StepHistory, project
-from fairest_server.room.state import RoomState
+from fairest_server.room.state import RoomState, dealt_race
 from fairest_server.room.steps import Step
 
 
@@ -153,8 +153,7 @@ def placed(state: RoomState) -> tuple[int, int] | None:
     In a room with credit the race may go on for some seconds after a seat has placed every card. That is not shown
     before the result, so the last card is not counted.
     """
-    race = state.race
-    if race is None or state.phase is not Phase.RACING:
+    if state.phase is not Phase.RACING:
         return None
-    first, second = (racer.board.placed - (racer.ending is Ending.WON) for racer in race.racers)
+    first, second = (racer.board.placed - (racer.ending is Ending.WON) for racer in dealt_race(state).racers)
     return first, second
