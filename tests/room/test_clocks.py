@@ -7,7 +7,7 @@ import pytest
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Leave
 from fairest_protocol.messages.options import RoomOptions
-from fairest_server.room.state import ABANDONED_SECONDS, Deadline, DeadlineKind
+from fairest_server.room.state import Deadline, DeadlineKind
 from tests.support.races import Table
 
 OPTIONS = RoomOptions(
@@ -138,7 +138,7 @@ def lose_both_before_the_race(table: Table) -> None:
 def test_an_empty_room_in_which_nobody_has_raced_is_closed_within_a_minute(abandon: Callable[[Table], None]) -> None:
     table = Table(1, OPTIONS)
     abandon(table)
-    assert table.state.next_deadline() == Deadline(table.now_ms + ABANDONED_SECONDS * 1000, DeadlineKind.IDLE)
+    assert table.state.next_deadline() == Deadline(table.now_ms + 50_000, DeadlineKind.IDLE)
 
 
 def test_a_room_may_ask_to_be_closed_sooner() -> None:

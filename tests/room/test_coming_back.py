@@ -142,6 +142,19 @@ def test_a_viewer_at_position_0_is_answered_with_a_snapshot_even_if_the_log_has_
     assert isinstance(decode_from_server(text), Snapshot)
 
 
+def test_a_viewer_that_comes_back_is_shown_at_the_end_what_was_held_back_in_the_order_in_which_it_was_made() -> None:
+    table = Table(1)
+    table.start()
+    for _ in range(30):
+        table.play(0, "sa")
+    stayed = views_of(table.state)[None]
+    stayed.reveal(*map(project, table.steps))
+    came = make_catchup("a-b", StepHistory(list(table.steps)), None, stayed.cursor, 0).view
+    table.play(1, "resign")
+    last = project(table.steps[-1])
+    assert came.reveal(last) == stayed.reveal(last)
+
+
 @pytest.mark.long
 def test_a_viewer_that_has_missed_too_much_is_answered_with_a_snapshot() -> None:
     """A guest comes and goes, and each time a round is opened and called off."""

@@ -10,11 +10,13 @@ from fairest_protocol.messages.from_client import AskFinish, Leave, Rematch
 from fairest_protocol.messages.from_server import Refused
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.refusals import SENTENCES, Refusal
+from fairest_protocol.messages.rivals import RivalWish
 from fairest_protocol.value import replace
 from fairest_server.room.commands import (
     CloseRoom,
     Command,
     CreateRoom,
+    ExpireDeadline,
     MakeMove,
     MarkRecorded,
     PlayerRequest,
@@ -22,7 +24,15 @@ from fairest_server.room.commands import (
     TakeSeat,
 )
 from fairest_server.room.decide import decide
-from fairest_server.room.events import Attached, Detached, RoomClosed
+from fairest_server.room.events import (
+    Attached,
+    Detached,
+    MatchPublished,
+    RoomClosed,
+    RoundOpened,
+    SeatFreed,
+    SeatsStopped,
+)
 from fairest_server.room.projection import project
 from fairest_server.room.refusing import refuse_for_now
 from tests.support.races import Table
@@ -113,6 +123,19 @@ def test_a_player_who_does_not_reveal_ends_the_round_for_both(silent: int) -> No
     assert endings == [Ending.ROUND_OVER, Ending.NOT_REVEALED][:: 1 if silent else -1]
 
 
+def closed_table() -> Table:
+    table = Table(1)
+    table.submit(CloseRoom("bad names"))
+    return table
+
+
+def dealing_table() -> Table:
+    table = Table(1)
+    table.seat_both()
+    table.get_ready(0, 1)
+    return table
+
+
 def closed_in(table: Table) -> RoomClosed:
     table.submit(CloseRoom("bad names"))
     assert table.state.phase is Phase.CLOSED
@@ -151,14 +174,104 @@ def test_a_match_that_was_closed_is_still_found_by_the_sweep() -> None:
     assert table.state.next_check_ms() is not None
 
 
-def test_a_room_is_not_closed_while_its_cards_are_dealt() -> None:
+@pytest.mark.parametrize(
+    ("table", "code", "sentence"),
+    [
+        (closed_table(), Refusal.ROOM_CLOSED, "This room is closed already."),
+        (dealing_table(), Refusal.WRONG_PHASE, "The cards are being dealt; try again in a few seconds."),
+    ],
+    ids=["closed", "dealing"],
+)
+def test_the_operator_is_told_why_a_room_is_not_closed(table: Table, code: Refusal, sentence: str) -> None:
+    assert table.submit(CloseRoom("bad names")) == Refused(to="close", code=code, sentence=sentence)
+
+
+def test_closing_a_room_with_one_player_frees_that_seat() -> None:
+    assert Table(1).submit(CloseRoom("bad names")) == (
+        SeatFreed(seat=0, reason="closed"),
+        RoomClosed(reason="bad names"),
+    )
+
+
+def test_a_rematch_in_a_room_that_the_other_player_has_left_is_refused() -> None:
+    table = Table(1)
+    table.start()
+    table.play(0, "resign")
+    table.submit(table.request(1, Leave()))
+    refused = table.submit(table.request(0, Rematch()))
+    assert isinstance(refused, Refused) and refused.code is Refusal.WRONG_PHASE
+
+
+def test_a_move_in_a_room_that_waits_for_a_player_is_refused() -> None:
+    refused = Table(1).submit(MakeMove("link-0", 1, MOVES["sa"]))
+    assert isinstance(refused, Refused) and refused.code is Refusal.RACE_NOT_STARTED
+
+
+def test_a_record_of_a_match_before_opens_no_round_in_a_room_that_waits_for_a_player() -> None:
+    table = Table(1)
+    table.start()
+    table.play(0, "resign")
+    for seat in (0, 1):
+        table.submit(table.request(seat, Rematch()))
+    table.submit(table.request(1, Leave()))
+    assert table.record_match() == (MatchPublished(),)
+
+
+Drawn = tuple[bytes | None, int, str]
+
+
+def drawn_by(table: Table, command: Command) -> list[Drawn]:
+    """Return the arguments of each round that is drawn for this command."""
+    drawn: list[Drawn] = []
+
+    def draw_round(match_id: bytes | None, number: int, terms: str) -> RoundOpened:
+        drawn.append((match_id, number, terms))
+        return table.draw_round(match_id, number, terms)
+
+    decide(table.state, command, draw_round)
+    return drawn
+
+
+def test_a_second_player_opens_the_first_round_of_a_match() -> None:
+    table = Table(1)
+    assert drawn_by(table, TakeSeat("player-1", "bob", "link-1")) == [(None, 1, table.state.options.terms())]
+
+
+def test_the_next_round_of_a_match_is_drawn_with_its_id_and_number() -> None:
+    table = Table(1, RoomOptions(best_of=3))
+    table.start()
+    table.play(0, "resign")
+    deadline = table.state.next_deadline()
+    assert table.state.round is not None and deadline is not None
+    drawn = drawn_by(table, ExpireDeadline(deadline.at_ms))
+    assert drawn == [(table.state.round.match_id, 2, table.state.options.terms())]
+
+
+def test_a_round_in_the_place_of_the_one_with_a_rival_is_the_first_of_a_match() -> None:
+    table = Table(1)
+    table.steps.clear()
+    table.submit(CreateRoom(RoomOptions(listed=True), "player-0", "ann", "link-0", rival=RivalWish(20)))
+    table.submit(TakeSeat("player-1", "bot-club-1", "link-1"))
+    drawn = drawn_by(table, TakeSeat("player-9", "bea", "link-9"))
+    assert drawn == [(None, 1, table.state.options.terms())]
+
+
+def test_a_player_who_did_not_get_ready_is_freed_for_that() -> None:
     table = Table(1)
     table.seat_both()
-    table.get_ready(0, 1)
-    assert isinstance(table.submit(CloseRoom("bad names")), Refused)
+    table.get_ready(0)
+    assert table.let_time_pass() == (SeatFreed(seat=1, reason="not_ready"),)
 
 
-def test_a_closed_room_is_not_closed_again() -> None:
+def test_a_player_who_was_away_too_long_is_freed_for_that() -> None:
     table = Table(1)
-    closed_in(table)
-    assert isinstance(table.submit(CloseRoom("bad names")), Refused)
+    table.disconnect(0)
+    assert table.let_time_pass() == (SeatFreed(seat=0, reason="away"),)
+
+
+def test_closing_a_race_stops_only_the_seats_that_still_race() -> None:
+    table = Table(1)
+    table.start()
+    table.play(0, "stop")
+    closing = table.submit(CloseRoom("bad names"))
+    assert isinstance(closing, tuple) and closing[0] == SeatsStopped(seats=(1,), ending=Ending.OUT_OF_TIME)

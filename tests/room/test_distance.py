@@ -15,9 +15,10 @@ from fairest_protocol.value import replace
 from fairest_server.room import events
 from fairest_server.room.checkpoint import make_checkpoint
 from fairest_server.room.commands import ApplyPauses, CloseRoom, NoteRoundTrip, Pause, TakeSeat
-from fairest_server.room.distance import LEAST_CHANGE_US
+from fairest_server.room.distance import LEAST_CHANGE_US, latest_before_pause_ms, since_start_ms, with_last_chance
 from fairest_server.room.events import RoundTripMeasured
 from fairest_server.room.projection import count_entries, project
+from fairest_server.room.state import Clocks
 from fairest_server.room.steps import LogEntry, fold
 from fairest_server.room.view import placed, view
 from fairest_server.store.log_entries import format_event, parse_event
@@ -317,3 +318,34 @@ def test_a_log_with_an_impossible_round_trip_is_not_read(rtt_us: object) -> None
 def test_an_unknown_procedure_is_no_option(value: object) -> None:
     with pytest.raises(ValueError, match="credit"):
         RoomOptions.model_validate({"credit": value})
+
+
+@pytest.mark.parametrize(("shorter_us", "is_noted"), [(499, False), (500, True)])
+def test_a_round_trip_is_noted_if_it_is_shorter_by_half_a_millisecond(shorter_us: int, is_noted: bool) -> None:
+    table = TableApart(SEED)
+    table.measure(0, 20_000)
+    assert bool(table.submit(NoteRoundTrip("link-0", 20_000 - shorter_us))) is is_noted
+
+
+def test_no_round_trip_is_noted_in_a_room_that_waits_for_a_player() -> None:
+    assert Table(1, OPTIONS).submit(NoteRoundTrip("link-0", 20_000)) == ()
+
+
+def test_the_round_does_not_wait_beyond_the_time_limit(waiting: TableApart) -> None:
+    limited = replace(waiting.state, options=waiting.state.options.model_copy(update={"limit_seconds": 1}))
+    assert with_last_chance(limited).clocks.phase_until_ms == waiting.started_ms + 1_000
+
+
+@pytest.mark.parametrize(("started_at_ms", "at_ms", "since_ms"), [(None, 700, 0), (500, 700, 200), (700, 500, 0)])
+def test_no_time_has_passed_before_the_start_of_a_race(started_at_ms: int | None, at_ms: int, since_ms: int) -> None:
+    state = replace(Table(1).state, clocks=Clocks(started_at_ms=started_at_ms))
+    assert since_start_ms(state, at_ms) == since_ms
+
+
+@pytest.mark.parametrize(("start_ms", "latest_ms"), [(900, 0), (1_000, 0), (1_300, 300), (9_000, 1_500)])
+def test_the_events_before_a_pause_are_no_later_than_its_start_and_than_its_event(
+    start_ms: int, latest_ms: int
+) -> None:
+    state = replace(Table(1).state, clocks=Clocks(started_at_ms=1_000))
+    pause = events.Paused(start_ms=start_ms, end_ms=9_500)
+    assert latest_before_pause_ms(state, state, pause, 2_500) == latest_ms

@@ -2,6 +2,7 @@
 
 import pytest
 
+from fairest_protocol.calculation.record import Record
 from fairest_protocol.messages.options import RoomOptions, Spectators
 from fairest_server.room.finished_match import list_match
 from fairest_server.room.match_record import record_last_match
@@ -46,3 +47,26 @@ def test_a_row_names_the_seat_that_won(winner: int) -> None:
 @pytest.mark.parametrize("options", [RoomOptions(), RoomOptions(listed=True, spectators=Spectators.CLOSED)])
 def test_a_match_that_strangers_could_not_see_has_no_row(options: RoomOptions) -> None:
     assert list_match(unsigned_record(raced(3, options))) is None
+
+
+def race_three_rounds(seed: int) -> Record:
+    table = Table(seed, RoomOptions(listed=True, best_of=3))
+    table.start()
+    race_match(table)
+    return unsigned_record(table)
+
+
+def test_a_row_has_the_cards_of_the_last_round() -> None:
+    record = race_three_rounds(4)
+    placed = [tuple(score.placed for score in each.outcome.scores) for each in record.rounds if each.outcome]
+    row = list_match(record)
+    assert row is not None and row.placed == placed[-1] != placed[0]
+
+
+def test_a_row_of_a_match_without_a_winner_names_none() -> None:
+    table = Table(4, LISTED)
+    table.start()
+    for seat in (0, 1):
+        table.play(seat, "stop")
+    row = list_match(unsigned_record(table))
+    assert row is not None and (row.winner, row.wins) == (None, (0, 0))

@@ -10,7 +10,7 @@ from fairest_protocol.calculation.seal import commit_entropy
 from fairest_protocol.messages.from_client import Leave
 from fairest_protocol.messages.options import RoomOptions
 from fairest_server.room import events
-from fairest_server.room.match_record import record_last_match, record_matches
+from fairest_server.room.match_record import MatchFold, record_last_match, record_matches
 from tests.support.races import Table, race_match, raced
 from tests.support.records import unsigned_record
 
@@ -211,3 +211,66 @@ def test_a_record_lists_the_newest_of_the_rounds_that_were_called_off_before_its
     table.let_time_pass()
     (record,) = record_matches(ROOM, table.steps)
     assert [played.round_id for played in record.rounds[:-1]] == called_off[1:]
+
+
+def folded(table: Table) -> MatchFold:
+    matches = MatchFold()
+    for step in table.steps:
+        matches.add(step)
+    return matches
+
+
+def finished_twice() -> Table:
+    """Return a room in which a second match is over before the first one has a stored record."""
+    table = Table(1)
+    table.start()
+    table.play(0, "resign")
+    table.submit(table.request(1, Leave()))
+    table.start()
+    table.play(0, "resign")
+    return table
+
+
+def unstored(matches: MatchFold) -> list[Record]:
+    return list(matches.recording(ROOM, only_unstored=True))
+
+
+def test_a_room_without_a_log_has_no_match_to_record() -> None:
+    assert MatchFold().unrecorded_match == 0
+
+
+def test_every_match_is_to_be_recorded_until_the_room_knows_its_record() -> None:
+    matches = folded(finished_twice())
+    assert len(unstored(matches)) == 2
+    assert unstored(matches) == list(matches.recording(ROOM))
+
+
+def test_a_match_whose_record_the_room_knows_is_not_to_be_recorded_again() -> None:
+    table = finished_twice()
+    table.record_match()
+    matches = folded(table)
+    assert (unstored(matches), len(list(matches.recording(ROOM)))) == ([], 2)
+
+
+def test_matches_whose_records_are_stored_are_forgotten_with_their_players() -> None:
+    matches = folded(finished_twice())
+    matches.forget_stored()
+    assert (list(matches.recording(ROOM)), matches.players) == ([], {})
+
+
+def test_the_match_after_those_that_were_forgotten_is_to_be_recorded() -> None:
+    table = finished_twice()
+    table.record_match()
+    matches, known = folded(table), len(table.steps)
+    matches.forget_stored()
+    rematch(table)
+    table.play(1, "resign")
+    for step in table.steps[known:]:
+        matches.add(step)
+    assert unstored(matches) == unstored(folded(table))
+
+
+def test_the_players_of_a_match_are_known_in_the_order_of_its_seats() -> None:
+    table = raced(2)
+    (record,) = record_matches(ROOM, table.steps)
+    assert folded(table).players == {record.match_id: ("player-0", "player-1")}

@@ -11,8 +11,10 @@ from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Leave
 from fairest_protocol.messages.options import RoomOptions
 from fairest_server.room import events
+from fairest_server.room.checkpoint import make_checkpoint
 from fairest_server.room.commands import CloseRoom, TakeSeat
 from fairest_server.room.round_entries import round_entries
+from fairest_server.room.steps import LogEntry, fold
 from tests.support.races import Table, race_match, raced
 
 
@@ -109,3 +111,12 @@ def do(table: Table, deed: int) -> None:
         table.rematch()
     elif deed == 8 and state.phase is not Phase.DEALING:
         table.submit(CloseRoom("maintenance"))
+
+
+def test_a_log_that_begins_with_the_checkpoint_of_a_finished_round_does_not_end_it_again() -> None:
+    table = raced(1)
+    table.record_match()
+    checkpoint = make_checkpoint(table.steps, 10**12)
+    assert checkpoint is not None and checkpoint.state.phase is Phase.FINISHED
+    steps = fold([LogEntry(1, "cut", table.now_ms, checkpoint)])
+    assert list(round_entries(steps)) == []

@@ -45,3 +45,16 @@ def test_no_event_is_later_than_the_time_to_which_all_are_clamped(
     assert holding.recorded() == tuple(
         replace(event, at_ms=latest_ms) if (event.at_ms or 0) > latest_ms else event for event in events
     )
+
+
+def test_a_stop_before_the_start_has_no_time_after_all_times_are_clamped() -> None:
+    stop = RecordedStop(None, (0,), Ending.AWAY)
+    holding = held([stop, RecordedMove(500, 1, MOVES["sa"])])
+    holding.clamp(0)
+    assert holding.recorded() == (stop, RecordedMove(0, 1, MOVES["sa"]))
+
+
+def test_the_time_to_which_all_were_clamped_is_the_latest() -> None:
+    holding = held([RecordedMove(500, 1, MOVES["sa"])])
+    holding.clamp(300)
+    assert holding.latest_ms == 300

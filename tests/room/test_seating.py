@@ -2,14 +2,16 @@
 
 import pytest
 
+from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_server import Refused
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.rivals import RivalWish
+from fairest_protocol.value import replace
 from fairest_server.room.commands import CreateRoom, TakeSeat
 from fairest_server.room.decide import decide
-from fairest_server.room.events import RoundOpened, SeatFreed, SeatTaken
+from fairest_server.room.events import Attached, RoundOpened, SeatFreed, SeatTaken
 from fairest_server.room.evolve import evolve
-from fairest_server.room.saved_state import restore_state, save_state
+from fairest_server.room.seating import replace_rival
 from fairest_server.room.state import RoomState
 from tests.support.races import Table
 
@@ -35,9 +37,12 @@ def room_with(second: str, wish: RivalWish | None) -> RoomState:
 def test_a_person_gets_the_seat_of_a_rival_before_the_match_has_begun() -> None:
     events = decide(room_with("bot-club-1", RivalWish(20)), PERSON, Table(1).draw_round)
     assert isinstance(events, tuple)
-    freed, taken, _, opened = events
-    assert freed == SeatFreed(seat=1, reason="left")
-    assert isinstance(taken, SeatTaken) and (taken.seat, taken.name) == (1, "bea")
+    *changes, opened = events
+    assert changes == [
+        SeatFreed(seat=1, reason="left"),
+        SeatTaken(seat=1, player="player-9", name="bea"),
+        Attached(seat=1, link="link-9"),
+    ]
     assert isinstance(opened, RoundOpened)
 
 
@@ -55,12 +60,19 @@ def test_a_seat_is_kept(second: str, wish: RivalWish | None, newcomer: str) -> N
     assert isinstance(answer, Refused) and answer.code == "room_full"
 
 
-def test_a_wish_outlives_a_checkpoint() -> None:
-    state = room_with("bob", RivalWish(20, "club"))
-    assert restore_state(save_state(state)).rival == RivalWish(20, "club")
+def test_a_rival_in_the_first_seat_gives_it_up_as_well() -> None:
+    state = room_with("bob", RivalWish(20))
+    turned = replace(state, seats=(replace(state.seat(0), name="bot-club-1"), state.seat(1)))
+    assert replace_rival(turned, PERSON)[0] == SeatFreed(seat=0, reason="left")
 
 
-@pytest.mark.parametrize("saved", [None, [], "state"])
-def test_what_is_no_object_is_no_saved_state(saved: object) -> None:
-    with pytest.raises(ValueError, match=r"^a saved state is an object$"):
-        restore_state(saved)
+@pytest.mark.parametrize(("phase", "number"), [(Phase.RACING, 1), (Phase.READY, 2)])
+def test_a_rival_whose_match_has_begun_keeps_the_seat(phase: Phase, number: int) -> None:
+    state = room_with("bot-club-1", RivalWish(20))
+    assert state.round is not None
+    begun = replace(state, phase=phase, round=replace(state.round, number=number))
+    assert replace_rival(begun, PERSON) == ()
+
+
+def test_a_room_of_persons_stays_as_it_is() -> None:
+    assert replace_rival(room_with("bob", RivalWish(20)), PERSON) == ()

@@ -4,7 +4,7 @@ from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Leave
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.value import replace
-from fairest_server.room.state import Clocks, DeadlineKind, RoomState
+from fairest_server.room.state import Clocks, Deadline, DeadlineKind, RoomState, SeatState, has_work_left
 from tests.support.races import Table, raced
 
 
@@ -76,3 +76,27 @@ def test_a_match_that_a_player_leaves_before_its_first_race_is_not_archived() ->
     table.seat_both()
     table.submit(table.request(0, Leave()))
     assert table.state.unrecorded_match == 0
+
+
+def test_a_new_seat_has_no_connection_and_nothing_of_a_match() -> None:
+    assert SeatState("player-0", "ann") == SeatState("player-0", "ann", None, None, None, 0, False, False, 0, "")
+
+
+def test_a_deadline_of_the_room_belongs_to_no_seat() -> None:
+    assert Deadline(7, DeadlineKind.PHASE).seat == -1
+
+
+def test_no_deadline_applies_and_no_pause_is_counted_in_new_clocks() -> None:
+    assert Clocks() == Clocks(None, (None, None), None, None, None, None, 0)
+
+
+def test_a_match_that_has_just_finished_is_to_be_recorded_at_once() -> None:
+    table = raced(2)
+    assert table.state.next_check_ms() == table.state.clocks.finished_at_ms
+
+
+def test_a_match_to_record_is_work_for_some_process_until_it_is_recorded() -> None:
+    table = raced(2)
+    assert has_work_left(table.state)
+    table.record_match()
+    assert not has_work_left(table.state)

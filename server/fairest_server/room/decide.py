@@ -182,11 +182,10 @@ def _make_move(state: RoomState, command: MakeMove) -> Verdict:
     seat, race, number, move = state.seat_of_connection(command.connection_id), state.race, command.number, command.move
     if seat is None:
         return refuse("play", Refusal.NOT_SEATED, number=number)
+    if race is None:
+        return _refuse_move_without_race(state, seat, command)
     is_racing = state.phase is Phase.RACING
-    if race is None and state.phase is Phase.FINISHED:
-        return _refuse_finished_move(state, seat, command)
-    has_started = is_racing or (state.phase is Phase.FINISHED and race is not None and race.has_started)
-    if race is None or not has_started:
+    if not is_racing and not (state.phase is Phase.FINISHED and race.has_started):
         return refuse("play", Refusal.RACE_NOT_STARTED, number=number)
     racer = race.racers[seat]
     if number == racer.moves and move is racer.last_move:
@@ -203,10 +202,10 @@ def _make_move(state: RoomState, command: MakeMove) -> Verdict:
     return (Played(seat, move),)
 
 
-def _refuse_finished_move(state: RoomState, seat: Seat, command: MakeMove) -> Verdict:
-    """Answer a move in a finished round without a race: it was never dealt, or it was over before a checkpoint."""
+def _refuse_move_without_race(state: RoomState, seat: Seat, command: MakeMove) -> Verdict:
+    """Answer a move in a room without a race: no cards are dealt, or the race was over before a checkpoint."""
     holder, outcome = state.seat(seat), state.round.outcome if state.round else None
-    if holder.moves and (command.number, command.move.text) == (holder.moves, holder.last_move):
+    if (command.number, command.move.text) == (holder.moves, holder.last_move):
         return Accepted(number=command.number)
     was_raced = outcome is not None and any(score.cards_turned for score in outcome.scores)
     return refuse("play", Refusal.RACE_OVER if was_raced else Refusal.RACE_NOT_STARTED, number=command.number)
@@ -266,7 +265,7 @@ def _mark_recorded(state: RoomState, match: int, draw_round: DrawRound) -> tuple
     """Open the rematch that waits for the record of the match before, so that the log can be cut between the two."""
     if not match or state.unrecorded_match != match:
         return ()
-    is_awaited = state.phase is Phase.FINISHED and all(seat and seat.wants_rematch for seat in state.seats)
+    is_awaited = all(seat and seat.wants_rematch for seat in state.seats)
     return (MatchPublished(), _draw_next_round(state, draw_round)) if is_awaited else (MatchPublished(),)
 
 

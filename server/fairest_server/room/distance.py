@@ -48,7 +48,7 @@ def after_measurement(state: RoomState, seat: int, rtt_us: int) -> RoomState:
 
 def before_race(state: RoomState, seat: int) -> RoomState:
     """Return the state without the round trip of this seat, which has a new connection, unless it races."""
-    if state.times[seat].rtt_us is None or state.phase in (Phase.COUNTDOWN, Phase.RACING):
+    if state.phase in (Phase.COUNTDOWN, Phase.RACING):
         return state
     return replace(state, times=replace_in_pair(state.times, seat, SeatTimes()))
 

@@ -134,12 +134,12 @@ def _after_ending(state: RoomState, race: Race, at_ms: int) -> RoomState:
     """
     if race.is_over:
         return _finished(state, race.outcome(ledger(state)), at_ms)
-    if race.has_credit and any(racer.ending is Ending.WON for racer in race.racers):
+    if any(racer.ending is Ending.WON for racer in race.racers):
         return with_last_chance(state)
     until = state.clocks.phase_until_ms
-    chase = at_ms + state.options.chase_seconds * 1000
-    if state.phase is Phase.RACING and (until is None or chase < until):
-        until = chase
+    if state.phase is Phase.RACING:
+        assert until is not None, "a race has a time limit"
+        until = min(until, at_ms + state.options.chase_seconds * 1000)
     # New clocks in any case: a seat whose race has ended has no deadline any more, so the deadlines have changed.
     return replace(state, clocks=replace(state.clocks, phase_until_ms=until))
 
@@ -236,8 +236,8 @@ def _opened(state: RoomState, event: events.RoundOpened, at_ms: int) -> RoomStat
         for each in (0, 1)
     )
     opened = _enter(state, Trigger.ROUND_OPENED, at_ms, state.options.ready_seconds)
-    is_rematch = state.seat(0).wants_rematch and state.seat(1).wants_rematch
-    unseen_until_ms = None if is_rematch else opened.clocks.unseen_until_ms
+    # Both players of a round that has finished have seen its end: they asked for a rematch, or their match goes on.
+    unseen_until_ms = None if state.phase is Phase.FINISHED else state.clocks.unseen_until_ms
     return replace(
         opened,
         seats=(seats[0], seats[1]),

@@ -99,7 +99,7 @@ class StepHistory:
     def newest_start(self) -> int:
         """Return the index of the newest step from which a scene can be folded: see `START_EVENTS`."""
         steps = self.steps
-        return next((each for each in reversed(range(len(steps))) if isinstance(steps[each].event, START_EVENTS)), 0)
+        return next(each for each in reversed(range(len(steps))) if isinstance(steps[each].event, START_EVENTS))
 
 
 def count_entries(step: Step) -> int:

@@ -36,17 +36,10 @@ class RoundEvents:
 
     def clamp(self, latest_ms: int) -> None:
         """Set the time of each event that is later than `latest_ms` to that."""
-        if self.latest_ms <= latest_ms:
-            return
-        self.latest_ms = latest_ms
-        latest, low = latest_ms << _TIME_BIT, (1 << _TIME_BIT) - 1
-        self._moves = array(
-            "q", (each if each >> _TIME_BIT <= latest_ms else latest | each & low for each in self._moves)
-        )
-        self._stops = [
-            (place, RecordedStop(latest_ms, stop.seats, stop.ending) if (stop.at_ms or 0) > latest_ms else stop)
-            for place, stop in self._stops
-        ]
+        self.latest_ms = min(self.latest_ms, latest_ms)
+        low = (1 << _TIME_BIT) - 1
+        self._moves = array("q", (min(each >> _TIME_BIT, latest_ms) << _TIME_BIT | each & low for each in self._moves))
+        self._stops = [(place, _clamped(stop, latest_ms)) for place, stop in self._stops]
 
     def recorded(self) -> tuple[RecordedMove | RecordedStop, ...]:
         """Return the events as a record holds them."""
@@ -57,3 +50,8 @@ class RoundEvents:
         for place, stop in reversed(self._stops):
             events.insert(place, stop)
         return tuple(events)
+
+
+def _clamped(stop: RecordedStop, latest_ms: int) -> RecordedStop:
+    """Return a stop that is no later than `latest_ms`; one before the start of the race has no time."""
+    return stop if stop.at_ms is None else RecordedStop(min(stop.at_ms, latest_ms), stop.seats, stop.ending)

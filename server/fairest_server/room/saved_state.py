@@ -6,7 +6,7 @@ import msgspec
 
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.value import replace
-from fairest_server.room.state import RoomState
+from fairest_server.room.state import RoomState, open_round
 
 _RULES: Final = msgspec.to_builtins(RoomOptions().chosen_rules())
 """Stands in for the rules, which follow from the options."""
@@ -17,14 +17,14 @@ def without_race(state: RoomState) -> RoomState:
 
     Of the race it keeps only what a player who repeats the last move is answered by.
     """
-    race, finished = state.race, state.round
-    if race is None or finished is None:
+    race = state.race
+    if race is None:
         return state
     first, second = (
         replace(state.seat(seat), moves=racer.moves, last_move=racer.last_move.text if racer.last_move else "")
         for seat, racer in enumerate(race.racers)
     )
-    return replace(state, seats=(first, second), race=None, round=replace(finished, sealed=None))
+    return replace(state, seats=(first, second), race=None, round=replace(open_round(state), sealed=None))
 
 
 def save_state(state: RoomState) -> dict[str, Any]:

@@ -33,8 +33,8 @@ def replace_rival(state: RoomState, command: TakeSeat) -> tuple[Event, ...]:
     is_before_match = state.phase is Phase.READY and open_round(state).number == 1
     if state.rival is None or not is_before_match or is_bot_name(command.name):
         return ()
-    for number, seat in enumerate(state.seats):
-        if seat is not None and is_bot_name(seat.name):
+    for number in (0, 1):
+        if is_bot_name(state.seat(number).name):
             freed = SeatFreed(seat=as_seat(number), reason="left")
             return (freed, *sit_down(number, command.player, command.name, command.connection_id))
     return ()

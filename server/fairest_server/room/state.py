@@ -266,4 +266,5 @@ def has_work_left(state: RoomState) -> bool:
 def round_seed(state: RoomState) -> bytes:
     """Return the seed of the round under way, for which both entropies are known."""
     opened = open_round(state)
-    return make_seed(opened.secret, [state.seat(seat).entropy or b"" for seat in (0, 1)], opened.round_id)
+    entropies = [entropy for seat in (0, 1) if (entropy := state.seat(seat).entropy)]
+    return make_seed(opened.secret, entropies, opened.round_id)
