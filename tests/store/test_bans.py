@@ -91,3 +91,37 @@ def test_the_ban_of_a_player_is_named_by_the_name() -> None:
 
 def test_the_ban_of_a_network_is_named_by_the_network() -> None:
     assert (ban_of("10.0.0.0/8").subject, ban_of("10.0.0.0/8").field) == ("10.0.0.0/8", "network:10.0.0.0/8")
+
+
+def test_a_ban_of_nobody_has_no_name() -> None:
+    assert Ban(since_ms=0, until_ms=None, reason=None).subject == ""
+
+
+async def test_without_bans_there_is_no_version(redis: Redis) -> None:
+    assert await BanStore(redis).read() == ("", [])
+
+
+async def test_the_version_counts_the_changes(redis: Redis) -> None:
+    store = BanStore(redis)
+    await store.put(ban_of("10.0.0.0/8"))
+    await store.put(ban_of("11.0.0.0/8"))
+    assert (await store.read())[0] == "2"
+
+
+async def test_bans_behind_an_entry_that_is_not_one_are_read(redis: Redis) -> None:
+    await redis.hset(keys.BANS, "network:x", "{")
+    await BanStore(redis).put(ban_of("10.0.0.0/8"))
+    assert (await BanStore(redis).read())[1] == [ban_of("10.0.0.0/8")]
+
+
+@pytest.mark.parametrize("subject", ["10.0.0.0/8", "10.1.2.3/8"])
+async def test_the_bans_that_are_removed_are_returned(redis: Redis, subject: str) -> None:
+    store = BanStore(redis)
+    await store.put(ban_of("10.0.0.0/8"))
+    await store.put(ban_of("11.0.0.0/8"))
+    assert await store.remove(subject) == [ban_of("10.0.0.0/8")]
+    assert (await store.read())[1] == [ban_of("11.0.0.0/8")]
+
+
+async def test_a_subject_that_is_not_banned_has_no_bans_to_remove(redis: Redis) -> None:
+    assert await BanStore(redis).remove("ann") == []

@@ -16,6 +16,7 @@ from fairest_server.store.control import (
     ControlAnswer,
     Describe,
     DrainProcess,
+    DropOldToken,
     Envelope,
     ProcessRow,
     RemoveBan,
@@ -49,6 +50,7 @@ def encoded(*answers: ControlAnswer) -> list[bytes]:
         (AddBan(subject="ann", seconds=100 * 366 * 86_400, reason=None), "ban"),
         (RemoveBan(subject="ann"), "unban"),
         (Rename(name="ann", new_name="bob"), "rename"),
+        (DropOldToken(player_id="aa", token_hash="bb"), "drop_old_token"),
     ],
 )
 def test_a_request_is_parsed_as_it_was_sent(request_: Verb, word: str) -> None:
@@ -140,3 +142,9 @@ async def test_an_answer_that_cannot_be_parsed_is_left_out(control: Control) -> 
 async def test_the_answers_to_a_request_expire(control: Control, redis: Redis) -> None:
     await control.answer("1-0", "p1", encoded(ControlAnswer(done=True)))
     assert 50 < await redis.ttl(keys.control_answers("1-0")) <= 60
+
+
+def test_of_two_faults_of_a_request_the_first_is_named() -> None:
+    text = json.dumps({"to": 1, "request": {"verb": "describe", "rooms": "perhaps"}})
+    with pytest.raises(BadRequest, match=r"^'to: "):
+        parse_envelope(text.encode())

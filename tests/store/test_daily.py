@@ -8,11 +8,12 @@ from fairest_protocol.calculation.daily import AttemptScore
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.calculation.timed_moves import TimedMove
 from fairest_protocol.value import replace
-from fairest_server.daily.attempt import Attempt
+from fairest_server.daily.attempt import Attempt, Gap
 from fairest_server.live.daily_deals import end_entry, opening_entry
 from fairest_server.store import daily_keys, keys
 from fairest_server.store.daily import Added, DailyDeal, DailyName, DailyStore
 from fairest_server.store.redis.batching_client import BatchingRedis
+from fairest_server.store.redis.clock import read_clock
 from tests.support.daily import BEACON, LONG_AGO, SECRET, deal, deal_a_day, store_attempt
 
 FAR_MS = 10**15
@@ -170,3 +171,112 @@ async def test_a_page_in_the_middle_of_a_thousand_attempts_has_their_ranks(redis
         await store_attempt(redis, LONG_AGO, f"p{number:04}", [], each_ms=number + 1)
     rows = await DailyStore(redis).rows(LONG_AGO, 500, 100)
     assert [(row.rank, row.score.time_ms) for row in rows] == [(place, place) for place in range(501, 601)]
+
+
+async def test_the_times_without_a_server_are_those_of_the_deployment(redis: BatchingRedis) -> None:
+    await redis.rpush(keys.PAUSES, "1000-2000", "5000-9000")
+    assert await DailyStore(redis).gaps() == (Gap(1_000, 2_000), Gap(5_000, 9_000))
+
+
+async def test_an_attempt_is_begun_at_the_time_of_redis_by_its_player(redis: BatchingRedis) -> None:
+    name = await deal_a_day(redis)
+    before_ms, attempt, after_ms = await read_clock(redis), await begin(redis, name), await read_clock(redis)
+    assert attempt == Attempt("ab" * 16, "p1", "ann", attempt.started_ms)
+    assert before_ms <= attempt.started_ms <= after_ms
+
+
+async def test_an_attempt_is_found_with_all_its_moves_by_its_player_and_by_its_id(redis: BatchingRedis) -> None:
+    name, store = await deal_a_day(redis), DailyStore(redis)
+    attempt = await begin(redis, name)
+    for count, move in enumerate(("sa", "sb", "sc")):
+        known = replace(attempt, moves=(TimedMove(0, MOVES["sa"]),) * count)
+        assert await add(redis, name, known, move) is Added.MADE
+    found = await store.attempt(name, "p1")
+    assert found is not None and [timed.move.text for timed in found.moves] == ["sa", "sb", "sc"]
+    assert await store.find_attempt("ab" * 16) == (name, found)
+
+
+async def test_an_attempt_that_was_never_begun_is_not_found(redis: BatchingRedis) -> None:
+    name, store = await deal_a_day(redis), DailyStore(redis)
+    assert (await store.attempt(name, "p1"), await store.find_attempt("ab" * 16)) == (None, None)
+
+
+async def test_an_attempt_that_is_not_kept_any_more_is_not_found_by_its_id(redis: BatchingRedis) -> None:
+    name, store = await deal_a_day(redis), DailyStore(redis)
+    await begin(redis, name)
+    await redis.delete(daily_keys.attempts(name.day, name.variant))
+    assert await store.find_attempt("ab" * 16) is None
+
+
+async def test_an_attempt_is_under_way_from_its_start_on(redis: BatchingRedis) -> None:
+    name, store = await deal_a_day(redis), DailyStore(redis)
+    attempt = await begin(redis, name)
+    found = [await store.running(name, attempt.started_ms + after_ms) for after_ms in (-1, 0)]
+    assert found == [[], ["p1"]]
+
+
+async def test_the_time_of_a_move_does_not_include_pauses(redis: BatchingRedis) -> None:
+    name, store = await deal_a_day(redis), DailyStore(redis)
+    attempt = await begin(redis, name)
+    assert await store.add(name, attempt, MOVES["sa"], FAR_MS, FAR_MS, FAR_MS, None) == (Added.MADE, 0)
+
+
+async def test_a_day_lasts_from_midnight_to_midnight() -> None:
+    second = DailyName("1970-01-02", "classic")
+    assert (second.begins_ms, second.ends_ms) == (86_400_000, 2 * 86_400_000)
+
+
+async def test_the_deals_that_are_not_opened_are_listed_oldest_first(redis: BatchingRedis) -> None:
+    later = DailyName("2026-01-06", "classic")
+    for name in (later, LONG_AGO):
+        await deal(redis, name)
+    assert [found.name for found in await DailyStore(redis).unopened()] == [LONG_AGO, later]
+
+
+async def test_a_deal_that_is_not_kept_any_more_is_not_listed(redis: BatchingRedis) -> None:
+    await deal(redis, LONG_AGO)
+    await redis.delete(daily_keys.deal(LONG_AGO.day, LONG_AGO.variant))
+    assert await DailyStore(redis).unopened() == []
+
+
+async def test_a_deal_that_was_opened_says_so(redis: BatchingRedis) -> None:
+    await deal(redis, LONG_AGO)
+    store = DailyStore(redis)
+    before = await store.find(LONG_AGO)
+    assert before is not None and not before.is_opened
+    await store.open(LONG_AGO, end_entry(before))
+    assert await store.find(LONG_AGO) == replace(before, is_opened=True)
+
+
+async def test_no_more_rows_than_asked_for_are_read(redis: BatchingRedis) -> None:
+    await deal(redis, LONG_AGO)
+    for player in ("p1", "p2", "p3"):
+        await store_attempt(redis, LONG_AGO, player, [])
+    rows = await DailyStore(redis).rows(LONG_AGO, 0, 2)
+    assert [row.attempt.player_id for row in rows] == ["p3", "p2"]
+
+
+async def test_a_table_without_attempts_has_no_rows(redis: BatchingRedis) -> None:
+    await deal(redis, LONG_AGO)
+    assert await DailyStore(redis).rows(LONG_AGO, 0, 10) == []
+
+
+async def test_a_player_without_a_finished_attempt_has_no_place(redis: BatchingRedis) -> None:
+    name = await deal_a_day(redis)
+    await begin(redis, name)
+    assert await DailyStore(redis).standing(name, "p1") is None
+
+
+async def test_the_score_of_a_standing_is_that_of_the_attempt(redis: BatchingRedis) -> None:
+    name = await deal_a_day(redis)
+    attempt = await begin(redis, name)
+    score = AttemptScore(won=False, placed=9, direct=3, time_ms=1_200_000)
+    assert (await DailyStore(redis).add(name, attempt, None, 0, 1, FAR_MS, score))[0] is Added.MADE
+    assert await DailyStore(redis).standing(name, "p1") == (score, 1, 1)
+
+
+async def test_an_attempt_at_an_address_that_was_not_counted_is_the_only_one_there(redis: BatchingRedis) -> None:
+    name = await deal_a_day(redis)
+    await add(redis, name, await begin(redis, name), "stop", ends=True)
+    await redis.delete(daily_keys.addresses(name.day, name.variant))
+    assert [row.from_address for row in await DailyStore(redis).rows(name, 0, 10)] == [1]

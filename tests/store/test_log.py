@@ -10,8 +10,10 @@ from typing import Any, cast
 import pytest
 
 from fairest_protocol.calculation.moves import MOVES
+from fairest_protocol.messages.from_client import Leave
 from fairest_server.ops import metrics
-from fairest_server.room.events import Event, Played, PlayerReady, RematchAsked, Started
+from fairest_server.room.checkpoint import make_checkpoint
+from fairest_server.room.events import Checkpoint, Event, Played, PlayerReady, RematchAsked, Started
 from fairest_server.room.steps import LogSlice
 from fairest_server.store import keys
 from fairest_server.store import log as log_module
@@ -26,6 +28,7 @@ from fairest_server.store.redis.cluster_client import is_sharded, nodes_of, owne
 from tests.support.appending import Once, begin_append
 from tests.support.faulty_link import faulty_link
 from tests.support.processes import redis_process
+from tests.support.races import Table
 from tests.support.waiting import PATIENCE_SECONDS
 
 ROOM = "quiet-amber-otter"
@@ -717,3 +720,70 @@ async def test_a_hundred_due_rooms_of_a_bucket_are_returned_at_once(writer: Writ
 async def test_every_room_of_a_bucket_is_listed(writer: Writer, redis: BatchingRedis) -> None:
     await redis.zadd(keys.deadlines(0), {"one": 1, "two": 2, "three": 3})
     assert await writer.log.indexed_rooms() == ["one", "two", "three"]
+
+
+def any_checkpoint() -> Checkpoint:
+    """Return the checkpoint of a room that its only player has left."""
+    table = Table(1)
+    table.submit(table.request(0, Leave()))
+    checkpoint = make_checkpoint(table.steps, table.now_ms)
+    assert checkpoint is not None
+    return checkpoint
+
+
+async def test_64_entries_are_kept_before_a_checkpoint(writer: Writer) -> None:
+    await writer.append(events=(MOVE,) * 70)
+    checkpoint = any_checkpoint()
+    assert await writer.log.cut(ROOM, (await writer.log.read(ROOM))[-1], "t2", checkpoint) is not None
+    assert [each.index for each in await writer.log.read(ROOM)] == list(range(71 - 64, 72))
+
+
+async def test_a_room_whose_log_was_cut_was_created_when_its_checkpoint_says(writer: Writer) -> None:
+    await writer.append(events=(MOVE,) * 70)
+    checkpoint = any_checkpoint()
+    await writer.log.cut(ROOM, (await writer.log.read(ROOM))[-1], "t2", checkpoint)
+    assert await writer.log.created_ms([ROOM]) == [checkpoint.created_ms]
+
+
+async def test_a_log_that_has_moved_on_is_not_cut(writer: Writer) -> None:
+    await writer.append(events=(MOVE, MOVE))
+    checkpoint = any_checkpoint()
+    assert await writer.log.cut(ROOM, (await writer.log.read(ROOM))[0], "t2", checkpoint) is None
+
+
+async def test_the_check_of_a_room_is_postponed_to_the_second(writer: Writer, redis: BatchingRedis) -> None:
+    await writer.append(next_check_ms=1)
+    before_ms = await read_clock(redis)
+    await writer.log.postpone(ROOM, 600)
+    after_ms = await read_clock(redis)
+    check_ms = await redis.zscore(keys.deadlines(keys.bucket(ROOM)), ROOM)
+    assert check_ms is not None and before_ms + 600_000 <= check_ms <= after_ms + 600_000
+
+
+async def test_a_log_that_is_no_stream_has_no_position_and_leaves_the_others_theirs(
+    writer: Writer, redis: BatchingRedis
+) -> None:
+    await writer.append()
+    await redis.set(keys.log("broken-room"), "not a stream")
+    assert await writer.log.last_positions(["broken-room", ROOM]) == [None, (1, "t1")]
+
+
+async def test_rooms_are_due_beside_a_bucket_that_cannot_be_read(writer: Writer, redis: BatchingRedis) -> None:
+    await writer.append(next_check_ms=1)
+    await redis.set(keys.deadlines((keys.bucket(ROOM) + 1) % keys.BUCKETS), "not a sorted set")
+    assert await writer.log.due_rooms(overdue_ms=0) == [ROOM]
+
+
+async def test_writers_are_polled_in_the_order_in_which_they_are_enqueued(writer: Writer) -> None:
+    polled: list[str] = []
+    writers = [Recorded(Append(room, 0, "", "t1", (MOVE,)), polled) for room in neighbours(ROOM, 3)]
+    for each in writers:
+        writer.log.enqueue(each)
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        await asyncio.gather(*(each.answered for each in writers))
+    assert polled == [each.code for each in writers]
+
+
+def test_an_append_without_more_words_has_no_deadline_and_is_not_shared() -> None:
+    plain = Append(ROOM, 0, "", "t1", (MOVE,))
+    assert plain == Append(ROOM, 0, "", "t1", (MOVE,), 0, 0, None, 0, False, None, ())

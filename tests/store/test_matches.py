@@ -1,5 +1,7 @@
 """The list of finished matches on a real Redis: its order, its pages, its bounds, and that a row is there once."""
 
+from typing import Any
+
 import pytest
 
 from fairest_server.store import keys
@@ -139,3 +141,16 @@ async def test_a_row_of_another_version_is_passed_over(listed: MatchList, redis:
     await listed.add(ROOMS[0], make_row(1))
     await redis.zadd(keys.matches(keys.bucket(ROOMS[0])), {f"{FINISHED_MS:016x}{'f' * 32}" + '{"of":"tomorrow"}': 0})
     assert await all_pages(listed) == [[make_row(1).match]]
+
+
+async def test_the_rows_of_all_versions_have_the_same_place_but_for_their_text(
+    listed: MatchList, redis: BatchingRedis
+) -> None:
+    await listed.add(ROOMS[0], make_row(1))
+    found: Any = await redis.zrange(keys.matches(keys.bucket(ROOMS[0])), 0, -1, withscores=True)
+    assert [score for _, score in found] == [0]
+
+
+async def test_a_match_of_the_first_millisecond_is_listed(listed: MatchList) -> None:
+    await listed.add(ROOMS[0], make_row(1, finished_at_ms=0))
+    assert len((await listed.page(0)).matches) == 1

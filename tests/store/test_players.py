@@ -1,5 +1,6 @@
 """Players on a real Redis: known by a token that is never stored, under a name that is theirs alone."""
 
+import base64
 import re
 
 import pytest
@@ -8,6 +9,7 @@ from redis.asyncio import Redis
 from fairest_server.store import keys
 from fairest_server.store.players import (
     NameTaken,
+    Player,
     Players,
     TokenTaken,
     TooManyNames,
@@ -295,3 +297,24 @@ async def test_the_keys_of_a_player_do_not_grow_with_its_renewals(players: Playe
     before = len(await every_key(redis))
     await players.renew(player, NEWER)
     assert len(await every_key(redis)) == before
+
+
+def test_a_player_that_says_no_hello_has_no_token() -> None:
+    assert Player("aa", "ann").token_hash == ""
+
+
+async def test_a_token_has_32_random_bytes(players: Players) -> None:
+    _, token = await players.enroll("ann")
+    assert len(base64.urlsafe_b64decode(f"{token}=")) == 32
+
+
+async def test_a_name_that_is_taken_is_named(players: Players) -> None:
+    await players.enroll("ann")
+    with pytest.raises(NameTaken, match="the name Ann is taken") as taken:
+        await players.enroll("Ann")
+    assert taken.value.name == "Ann"
+
+
+async def test_whether_a_player_was_renamed_is_told(players: Players) -> None:
+    await players.enroll("ann")
+    assert [await players.rename(name, "bob") for name in ("eve", "ann")] == [False, True]

@@ -1,13 +1,14 @@
 """Heartbeats of server processes on a real Redis: processes that live, have lapsed, or were forgotten."""
 
 import asyncio
+from typing import Any
 
 import pytest
 from redis.asyncio import Redis
 
 from fairest_server.room.commands import Pause
 from fairest_server.store import keys
-from fairest_server.store.processes import Processes
+from fairest_server.store.processes import Processes, UnreadRequest
 from fairest_server.store.redis.clients import make_client
 from tests.support.waiting import PATIENCE_SECONDS, until
 
@@ -189,3 +190,30 @@ async def test_a_heartbeat_does_not_wait_for_other_commands(redis_url: str, redi
 async def is_blocked(redis: Redis) -> bool:
     """Return whether a client of this Redis waits for a reply."""
     return int((await redis.info("clients"))["blocked_clients"]) > 0
+
+
+async def test_a_process_knows_how_many_are_alive(processes: Processes, redis: Redis) -> None:
+    alive = [(await each.beat()).alive for each in (processes, Processes(redis, redis, "p2"), processes)]
+    assert alive == [1, 2, 2]
+
+
+async def test_a_process_that_starts_reads_no_request_from_before(processes: Processes, redis: Redis) -> None:
+    await redis.xadd(keys.CONTROL, {"request": "old"})
+    assert (await processes.beat()).requests == ()
+
+
+async def test_a_request_has_its_time_and_the_text_of_its_last_field(processes: Processes, redis: Redis) -> None:
+    await processes.beat()
+    entries: list[dict[Any, Any]] = [{"request": "one"}, {"request": "more", "of": "two"}]
+    for number, fields in enumerate(entries, 1):
+        await redis.xadd(keys.CONTROL, fields, id=f"{10**13}-{number}")
+    requests = (await processes.beat()).requests
+    assert requests == tuple(
+        UnreadRequest(f"{10**13}-{number}", 10**13, text) for number, text in ((1, b"one"), (2, b"two"))
+    )
+
+
+async def test_a_heartbeat_has_the_version_of_the_bans(processes: Processes, redis: Redis) -> None:
+    before = (await processes.beat()).bans_version
+    await redis.hset(keys.BANS, "version", "7")
+    assert (before, (await processes.beat()).bans_version) == ("", "7")

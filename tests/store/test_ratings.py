@@ -1,6 +1,7 @@
 """Ratings in Redis: a match is rated once, all of it or nothing, on a single Redis and on a Cluster."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -195,3 +196,41 @@ def test_a_tally_with_fields_of_a_later_version_is_read() -> None:
     assert TalliesBefore((text, b"", b"")).tallies.tallies[0] == Tally(
         deviation=400_000, day=20_000, rounds=1, wins=1, streak=1, best_streak=1, best_direct=3
     )
+
+
+async def test_the_matches_of_a_bucket_that_wait_longest_are_read_a_hundred_at_once(
+    store: RatingStore, redis: BatchingRedis
+) -> None:
+    await redis.zadd(keys.unrated(3), {f"{number:032x} one two": number for number in range(101)})
+    assert [match.finished_at_ms for match in await store.waiting()] == list(range(100))
+
+
+async def test_a_match_keeps_the_time_at_which_it_first_began_to_wait(store: RatingStore) -> None:
+    for finished_at_ms in (1_000, 2_000):
+        await store.add_waiting(WaitingMatch(3, "a" * 32, PLAYERS, finished_at_ms))
+    assert [match.finished_at_ms for match in await store.waiting()] == [1_000]
+
+
+async def test_an_outbox_that_cannot_be_read_counts_as_empty(store: RatingStore, redis: BatchingRedis) -> None:
+    await redis.set(keys.unrated(2), "not a sorted set")
+    match = WaitingMatch(3, "a" * 32, PLAYERS, 1_000)
+    await store.add_waiting(match)
+    assert await store.waiting() == [match]
+
+
+async def test_a_thousand_players_leave_a_board_at_once(store: RatingStore, redis: BatchingRedis) -> None:
+    faded = {f"player-{number}": 5 for number in range(1_001)}
+    await redis.zadd(keys.board("classic"), faded)
+    await redis.zadd(keys.board_days("classic"), faded)
+    assert [await store.drop_faded(6) for _ in range(3)] == [1_000, 1, 0]
+
+
+async def test_a_thousand_results_are_read_at_once(store: RatingStore, redis: BatchingRedis, today: int) -> None:
+    await rate(store, "first", won_by(0, today))
+    found: Any = await redis.xrange(keys.RATED_RESULTS)
+    ((_, fields),) = found
+    pipeline = redis.pipeline(transaction=False)
+    for number in range(2, 1_002):
+        pipeline.xadd(keys.RATED_RESULTS, fields, id=f"{number}-0")
+    await pipeline.execute()
+    assert [rated.number for rated in await store.results_after(0)] == list(range(1, 1_001))

@@ -51,3 +51,15 @@ async def test_a_key_that_holds_no_text_has_an_empty_head(store: RecordStore, re
 async def test_a_record_is_removed_only_as_the_text_that_was_seen(store: RecordStore, record: Record) -> None:
     await store.keep(record)
     assert await store.remove(record.match_id, b"another text") is False
+
+
+async def test_a_record_that_was_seen_is_removed(store: RecordStore, record: Record) -> None:
+    await store.keep(record)
+    text = await store.read(record.match_id)
+    assert text is not None
+    assert [await store.remove(record.match_id, text) for _ in range(2)] == [True, False]
+    assert await store.read(record.match_id) is None
+
+
+async def test_without_ids_no_heads_are_read(store: RecordStore) -> None:
+    assert await store.heads([]) == []

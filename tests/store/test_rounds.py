@@ -6,6 +6,7 @@ from typing import cast
 import pytest
 
 from fairest_protocol.calculation.seal import NO_ROUNDS
+from fairest_protocol.messages.rounds import ChainedOpening, chained_line, describe_round
 from fairest_server.store import keys
 from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.rounds import ChainEnd, NewEntry, RoundEntry, RoundStore
@@ -224,3 +225,43 @@ async def test_a_page_is_kept_while_the_entry_before_it_is(store: RoundStore) ->
 
 async def test_the_first_page_of_a_chain_without_entries_is_empty(store: RoundStore) -> None:
     assert await store.read_page(0) == (NO_ROUNDS, [])
+
+
+async def test_five_hundred_entries_of_an_outbox_are_read_at_once(store: RoundStore, redis: BatchingRedis) -> None:
+    await put(redis, 2, *("a",) * 499)
+    few = await store.waiting({})
+    await put(redis, 2, "b", "c")
+    many = await store.waiting({})
+    assert [(len(found), is_complete) for found, is_complete in (few, many)] == [(499, True), (500, False)]
+
+
+def test_an_entry_that_comes_from_no_outbox_has_no_mark() -> None:
+    assert NewEntry(chain_of(1), "line").mark == ""
+
+
+async def extend_with_times(store: RoundStore, *times_ms: int) -> None:
+    """Extend a chain without entries by one for each of these times."""
+    described = describe_round(
+        ChainedOpening(number=0, at_ms=0, type="opened", commitment=bytes(32), rules="classic 4 0")
+    )
+    lines = [chained_line(described, number, at_ms) for number, at_ms in enumerate(times_ms, 1)]
+    entries = [NewEntry(chain_of(number), line) for number, line in enumerate(lines, 1)]
+    assert await store.extend(await store.read_end(0), entries, AT_MS, 0)
+
+
+@pytest.mark.usefixtures("_short_pages")
+@pytest.mark.parametrize(
+    ("at_ms", "found"),
+    [(100, None), (101, (1, chain_of(1))), (300, (2, chain_of(2))), (301, (3, chain_of(3))), (999, (7, chain_of(7)))],
+)
+async def test_the_newest_entry_before_a_time_is_found_on_any_page(
+    store: RoundStore, at_ms: int, found: tuple[int, bytes] | None
+) -> None:
+    await extend_with_times(store, *range(100, 800, 100))
+    assert await store.last_before(at_ms) == found
+
+
+@pytest.mark.usefixtures("_short_pages")
+async def test_without_an_older_entry_a_full_last_page_is_followed_by_none(store: RoundStore) -> None:
+    await extend_with_times(store, 100, 200, 300)
+    assert await store.last_before(50) is None

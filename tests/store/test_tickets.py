@@ -1,11 +1,13 @@
 """The tickets of waiting players change only as the one who changes them knows them."""
 
+from collections.abc import Sequence
+
 import pytest
 from redis.asyncio import Redis
 
 from fairest_protocol.value import replace
 from fairest_server.store import keys
-from fairest_server.store.tickets import Change, Ticket, Tickets
+from fairest_server.store.tickets import Change, Ticket, Tickets, freed
 
 ANN = Ticket("t1", "ann", "p", "classic", 1000, rating=12.5, last_opponent="eve")
 BOB = Ticket("t2", "bob", "q", "classic", 2000, rating=0.0)
@@ -100,3 +102,37 @@ async def test_a_ticket_that_has_changed_is_read_anew(tickets: Tickets) -> None:
     paired = replace(ANN, partner="bob")
     assert await tickets.change([Change("ann", ANN, paired), Change("bob", BOB, None)])
     assert await tickets.read() == {"ann": paired}
+
+
+def test_a_new_ticket_has_no_opponent_and_no_credit() -> None:
+    assert Ticket("t2", "bob", "q", "classic", 2000, 0.0, "", "", 0, False, "", False) == BOB
+
+
+async def test_a_partner_that_was_paired_with_another_player_meanwhile_is_left_alone(tickets: Tickets) -> None:
+    ann, bob = replace(ANN, partner="bob"), replace(BOB, partner="eve", paired_ms=5)
+    assert await tickets.change([Change("ann", None, ann), Change("bob", None, bob)])
+    await tickets.drop(ann)
+    assert await tickets.read() == {"bob": bob}
+
+
+async def test_a_ticket_that_was_dropped_already_leaves_the_others(tickets: Tickets) -> None:
+    assert await tickets.change([Change("bob", None, BOB)])
+    await tickets.drop(ANN)
+    assert await tickets.read() == {"bob": BOB}
+
+
+def test_the_partner_of_a_player_without_a_ticket_is_not_freed() -> None:
+    assert freed("ann", {"bob": replace(BOB, partner="ann")}) == []
+
+
+async def test_a_ticket_that_others_always_change_is_tried_twenty_times(redis: Redis) -> None:
+    tried: list[Sequence[Change]] = []
+
+    class Contended(Tickets):
+        async def change(self, changes: Sequence[Change]) -> bool:
+            tried.append(changes)
+            return False
+
+    await Tickets(redis).change([Change("ann", None, ANN)])
+    await Contended(redis).drop(ANN)
+    assert len(tried) == 20

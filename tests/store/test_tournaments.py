@@ -265,3 +265,32 @@ async def test_older_tournaments_that_have_ended_leave_nothing_in_their_list(red
         created = await create(store, f"quiet-{'a' * (number + 1)}")
         await store.change(created, newer(created, phase=TournamentPhase.OVER), FAR_MS, ())
     assert await redis.zcard(tournament_keys.ENDED) == MOST_ENDED
+
+
+async def test_a_race_that_waits_for_its_start_is_not_begun_by_a_change(redis: BatchingRedis) -> None:
+    store, cup = TournamentStore(redis), Cup(PLAYERS)
+    cup.start()
+    before = cup.at
+    assert await store.change(None, before, FAR_MS, ()) is Changed.MADE
+    cup.ready(PLAYERS)
+    assert await store.change(before, newer(cup.at), FAR_MS, ()) is Changed.MADE
+    assert await store.running(CODE, 1) == []
+
+
+async def test_a_tournament_that_was_not_known_before_begins_no_race(redis: BatchingRedis) -> None:
+    store, cup = TournamentStore(redis), Cup(PLAYERS)
+    cup.start()
+    cup.ready(PLAYERS)
+    cup.reveal(PLAYERS)
+    assert await store.change(None, cup.at, FAR_MS, ()) is Changed.MADE
+    assert await store.running(CODE, 1) == []
+
+
+async def test_ten_thousand_tournaments_are_active_at_most(redis: BatchingRedis) -> None:
+    await redis.zadd(tournament_keys.ACTIVE, {f"quiet-{number}": number for number in range(10_001)})
+    assert len(await TournamentStore(redis).active()) == 10_000
+
+
+async def test_no_more_than_thirty_tournaments_that_have_ended_are_listed(redis: BatchingRedis) -> None:
+    await redis.zadd(tournament_keys.ENDED, {f"quiet-{number}": number for number in range(31)})
+    assert len(await TournamentStore(redis).ended()) == 30

@@ -29,7 +29,7 @@ from fairest_server.live.redis_clock import DecisionWindow, RedisClock
 from fairest_server.live.round_deals import RoundDeals
 from fairest_server.live.tournament_reports import report_change
 from fairest_server.store.players import Player
-from fairest_server.store.tournaments import MOST_LISTED, Changed, TournamentStore
+from fairest_server.store.tournaments import Changed, TournamentStore
 from fairest_server.tournament.progress import Progress, advance, phase_ends_ms
 from fairest_server.tournament.requests import Answer
 from fairest_server.tournament.state import Entrant, Options, Tournament
@@ -38,6 +38,7 @@ from fairest_server.tournament.view import list_tournament, show_tournament
 TRIES: Final = 20
 """Attempts to change a tournament that other processes change at the same time."""
 ID_BYTES: Final = 16
+MOST_LISTED: Final = 100
 LISTED_SECONDS: Final = 1.0
 """The list is read once in this time, however many ask for it."""
 

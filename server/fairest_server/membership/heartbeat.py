@@ -1,6 +1,6 @@
 """The heartbeat of a server process, which shows Redis that the process is alive; the reply describes the others.
 
-A process that has not sent a heartbeat for `keys.PROCESS_SECONDS` has lapsed: the sweep of another process reports this
+A process that has not sent a heartbeat for `keys.LAPSE_MS` has lapsed: the sweep of another process reports this
 to its rooms.
 """
 

@@ -149,7 +149,7 @@ class Control:
 
     async def living(self) -> list[str]:
         """Return the ids of the processes that are alive, sorted. Lapsed ones are left out."""
-        since_ms = await read_clock(self._redis) - keys.PROCESS_SECONDS * 1000
+        since_ms = await read_clock(self._redis) - keys.LAPSE_MS
         found = await self._redis.zrangebyscore(keys.PROCESSES, since_ms, "+inf")
         return sorted(each.decode() for each in cast("list[bytes]", found))
 

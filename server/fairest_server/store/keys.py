@@ -33,7 +33,7 @@ RESULTS_KEPT: Final = 1_000_000
 """Number of rated matches, the newest, from which ratings can be computed again; about 320 bytes each."""
 RATED_DAYS: Final = 30
 """A match that finished longer ago is not rated any more, so the marks of rated matches need not be kept for longer."""
-PROCESS_SECONDS: Final = 3
+LAPSE_MS: Final = 3_000
 """How long a server process counts as alive after its last heartbeat."""
 PAUSE_MS: Final = 3_000
 """The shortest time without a heartbeat of any process that counts as a pause, in which all clocks stood still."""

@@ -19,7 +19,7 @@ from fairest_server.store.redis.scripts import Script
 class HeartbeatReply(Value):
     """The reply to a heartbeat: Redis' clock, the number of processes that are alive, and the latest pauses.
 
-    `lapsed` are processes without a heartbeat for `PROCESS_SECONDS` in which others sent theirs. `is_new` is True if
+    `lapsed` are processes without a heartbeat for `LAPSE_MS` in which others sent theirs. `is_new` is True if
     this process was not registered, or had been forgotten.
     """
 
@@ -58,12 +58,11 @@ class Processes:
 
     async def beat(self) -> HeartbeatReply:
         """Send a heartbeat of this process, and return what Redis knows of all processes."""
-        lapse_ms = keys.PROCESS_SECONDS * 1000
         names = [keys.PROCESSES, keys.LAST_HEARTBEAT, keys.PAUSES, keys.CONTROL, keys.BANS]
         arguments = (
             self.process_id,
             keys.PAUSE_MS,
-            lapse_ms,
+            keys.LAPSE_MS,
             keys.PAUSES_KEPT,
             self._last_request,
             keys.SILENCE_MS,
@@ -112,7 +111,7 @@ class Processes:
 
     async def _if_lapsed(self, process_id: str, verb: str, *rooms: str) -> bool:
         names = [keys.PROCESSES, keys.LAST_HEARTBEAT, keys.attached_rooms(process_id)]
-        arguments: list[str | int] = [process_id, keys.PROCESS_SECONDS * 1000, verb, *rooms]
+        arguments: list[str | int] = [process_id, keys.LAPSE_MS, verb, *rooms]
         return bool(await self._lapsed_process.run(self._redis, names, arguments))
 
 

@@ -26,7 +26,8 @@ class RoomOpenings:
         if key is not None:
             pipeline.get(keys.opened_with(player_id, key))
         count, *found = cast("list[bytes | None]", await pipeline.execute())
-        return found[0].decode() if found and found[0] is not None else None, int(count or 0)
+        code = next(iter(found), None)
+        return None if code is None else code.decode(), int(count or 0)
 
     async def count_at(self, address: str) -> int:
         """Count a room that somebody at this address wants to open. Return how many were counted lately."""

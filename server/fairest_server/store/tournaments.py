@@ -20,7 +20,6 @@ from fairest_server.store.daily import Added
 from fairest_server.store.redis.scripts import Script
 from fairest_server.tournament.state import ENDED, Tournament, parse_tournament
 
-MOST_LISTED: Final = 100
 MOST_ENDED: Final = 30
 """Tournaments that have ended, of which the codes are kept; change_tournament.lua drops the others."""
 
