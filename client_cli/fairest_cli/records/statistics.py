@@ -30,9 +30,9 @@ class Tally(Value):
     """The races against one rival, or at one variant."""
 
     name: str
-    races: int = 0
-    won: int = 0
-    drawn: int = 0
+    races: int
+    won: int
+    drawn: int
 
     @property
     def percent(self) -> int:
@@ -44,8 +44,8 @@ class Best(Value):
     """The bests at one variant: the most cards placed, of how many, and the fastest race in which all were placed."""
 
     tally: Tally
-    most_cards: int = 0
-    goal: int = 0
+    most_cards: int
+    goal: int
     fastest_ms: int | None = None
 
 
@@ -55,16 +55,16 @@ class Statistics(Value):
     `last` holds the newest races, the newest last; `variants` and `rivals` those with the most races first.
     """
 
-    races: int = 0
-    won: int = 0
-    drawn: int = 0
-    near_misses: int = 0
-    streak: int = 0
-    streak_result: Result = "drawn"
-    longest_won: int = 0
-    last: tuple[Race, ...] = ()
-    variants: tuple[Best, ...] = ()
-    rivals: tuple[Tally, ...] = ()
+    races: int
+    won: int
+    drawn: int
+    near_misses: int
+    streak: int
+    streak_result: Result
+    longest_won: int
+    last: tuple[Race, ...]
+    variants: tuple[Best, ...]
+    rivals: tuple[Tally, ...]
 
 
 def statistics_of(matches: Iterable[PastMatch]) -> Statistics:

@@ -32,7 +32,18 @@ def match(
 
 
 def test_without_matches_all_figures_are_nothing() -> None:
-    assert statistics_of([]) == Statistics()
+    assert statistics_of([]) == Statistics(
+        races=0,
+        won=0,
+        drawn=0,
+        near_misses=0,
+        streak=0,
+        streak_result="drawn",
+        longest_won=0,
+        last=(),
+        variants=(),
+        rivals=(),
+    )
 
 
 def test_each_round_is_a_race() -> None:
