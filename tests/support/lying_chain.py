@@ -33,7 +33,6 @@ class MadeRound:
         """Return the round as the receipt of a player has it who saw its end."""
         fields: dict[str, Any] = {
             "file": "receipt.jsonl",
-            "room": "quiet-amber-otter",
             "commitment": self.commitment,
             "round_id": self.round_id.hex(),
             "rules": self.rules,

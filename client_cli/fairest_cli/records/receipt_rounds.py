@@ -24,7 +24,6 @@ class SeenRound:
     """
 
     file: str
-    room: str
     commitment: str
     round_id: str
     rules: str
@@ -38,11 +37,15 @@ class SeenRound:
 
     @property
     def seed(self) -> str | None:
-        """The seed of its deck, None as long as secret and entropies are not all known."""
-        entropies = [each for each in self.entropies if each is not None]
-        if self.secret is None or len(entropies) != len(self.entropies):
+        """The seed of its deck, None if secret and entropies are not all known, or damaged in the file."""
+        first, second = self.entropies
+        if self.secret is None or first is None or second is None:
             return None
-        seed = make_seed(_bytes(self.secret), [_bytes(each) for each in entropies], _bytes(self.round_id))
+        try:
+            secret, *entropies, round_id = map(bytes.fromhex, (self.secret, first, second, self.round_id))
+        except ValueError:
+            return None
+        seed = make_seed(secret, entropies, round_id)
         return (seed if self.step is None else make_step_seed(seed, self.step)).hex()
 
     @property
@@ -72,10 +75,11 @@ def _read(path: Path, key: str, found: dict[str, SeenRound]) -> None:
             fields = json.loads(line)
             if fields.get("type") == "receipt":
                 reader = _Reader(path.name, found) if fields.get("key") == key else None
-            elif reader is not None and "heard" in fields:
+            elif reader is not None:
                 reader.take(fields["heard"], int(fields["at_ms"]))
         except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
-            # A line cut short by a crash, or by a client of another version. `fairest verify` names such lines.
+            # Not a message of the server; or cut short by a crash, or by a client of another version: `fairest verify`
+            # names such lines.
             continue
 
 
@@ -85,7 +89,6 @@ class _Reader:
     def __init__(self, file: str, found: dict[str, SeenRound]) -> None:
         self._file = file
         self._found = found
-        self._room = ""
         self._rules = ""
         self._ahead_ms = 0
         self._now: SeenRound | None = None
@@ -101,7 +104,6 @@ class _Reader:
     def _take_snapshot(self, message: Mapping[str, Any], at_ms: int) -> None:
         scene = message["scene"]
         options = scene["options"]
-        self._room = str(message["room"])
         self._rules = describe_rules(
             options["rules"], options["piles"], options["redeals"], is_certified=bool(options.get("certified"))
         )
@@ -140,16 +142,8 @@ class _Reader:
     def _open(self, round_id: str, commitment: str, at_ms: int) -> None:
         self._now = self._found.setdefault(
             commitment,
-            SeenRound(self._file, self._room, commitment, round_id, self._rules, at_ms - self._ahead_ms),
+            SeenRound(self._file, commitment, round_id, self._rules, at_ms - self._ahead_ms),
         )
-
-
-def _bytes(text: str) -> bytes:
-    """Return hexadecimal text as bytes; none for a text that a damaged file holds instead."""
-    try:
-        return bytes.fromhex(text)
-    except ValueError:
-        return b""
 
 
 def compare_end(seen: SeenRound, end: Mapping[str, Any]) -> Iterator[str]:

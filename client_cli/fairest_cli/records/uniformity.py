@@ -58,7 +58,7 @@ class RankTable:
         # Many groups show where single cards lie, few show a tilt of the whole deck, with fewer decks.
         tried = {max(fine), min((groups for groups in fine if groups >= FEW_GROUPS), default=max(fine))}
         found = min((self._compare(groups, needed) for groups in tried), key=lambda each: each.p_value)
-        # The lesser of two p-values is below p with at most twice that probability, however the two depend on each other.
+        # The lesser of two p-values is below p with at most twice that probability, independent or not.
         return replace(found, p_value=min(1.0, len(tried) * found.p_value))
 
     def _compare(self, groups: int, needed: int) -> Uniformity:
