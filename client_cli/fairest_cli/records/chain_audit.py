@@ -192,10 +192,10 @@ class ChainReader:
         problem = _end_problem(entry)
         if problem:
             findings.alarm(f"{where} {problem}.")
-        elif entry.how is RoundEnd.PROVED and opened is not None:
+        elif opened is not None and entry.seed is not None:
             self._count_deck(opened.rules, entry.seed)
 
-    def _count_deck(self, rules_text: str, seed: bytes | None) -> None:
+    def _count_deck(self, rules_text: str, seed: bytes) -> None:
         name = rules_text.partition(" ")[0]
         if name.endswith(CERTIFIED_SUFFIX):
             self.findings.certified += 1
@@ -208,7 +208,7 @@ class ChainReader:
             except BadRules:
                 self._tables[name] = None
         table = self._tables[name]
-        if table is not None and seed is not None:
+        if table is not None:
             table.add(seed)
 
 

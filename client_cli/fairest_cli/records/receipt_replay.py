@@ -78,7 +78,7 @@ class RoundEnds:
             round_id = binding.evidence.round_id
             self.open[round_id] = judge_way_out(binding.evidence, WayOut.QUIT, "", binding.absent_ms(step.at_ms))
         end = binding.last_end
-        if end is not None and end != step.before.binding.last_end:
+        if end is not None:
             self.open.pop(end.round_id, None)
             self.ended[end.round_id] = end.explanation
         seal = step.model.seal_check

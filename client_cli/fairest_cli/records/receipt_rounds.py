@@ -110,9 +110,9 @@ class _Reader:
         self._ahead_ms = at_ms - int(message["now_ms"])
         if scene["round"] is None or scene["commitment"] is None:
             return
-        self._open(scene["round"], scene["commitment"], at_ms)
-        if self._now is not None and scene.get("step") is not None:
-            self._now.step = int(scene["step"]) % STEPS
+        seen = self._open(scene["round"], scene["commitment"], at_ms)
+        if scene.get("step") is not None:
+            seen.step = int(scene["step"]) % STEPS
         for seat, each in enumerate(scene["seats"]):
             if each["entropy_hash"] is not None:
                 self._take_entry({"type": "player_ready", "seat": seat}, at_ms)
@@ -139,11 +139,12 @@ class _Reader:
                 seen.how, seen.secret = "finished", str(entry["secret"])
                 seen.endings = [str(score["ending"]) for score in entry["outcome"]["scores"]]
 
-    def _open(self, round_id: str, commitment: str, at_ms: int) -> None:
-        self._now = self._found.setdefault(
+    def _open(self, round_id: str, commitment: str, at_ms: int) -> SeenRound:
+        self._now = seen = self._found.setdefault(
             commitment,
             SeenRound(self._file, commitment, round_id, self._rules, at_ms - self._ahead_ms),
         )
+        return seen
 
 
 def compare_end(seen: SeenRound, end: Mapping[str, Any]) -> Iterator[str]:

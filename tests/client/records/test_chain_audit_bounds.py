@@ -154,7 +154,7 @@ def test_a_round_to_which_both_were_bound_ends_within_four_hours(
 def test_a_round_is_older_than_the_chain_two_minutes_before_its_first_entry(before_ms: int, notes: int) -> None:
     made = rounds(2)
     chain = chain_of(made[:1])
-    findings = audit(chain, [made[1].seen(START_MS + 1000 - before_ms)])
+    findings = audit(chain, [made[0].seen(START_MS), made[1].seen(START_MS + 1000 - before_ms)])
     found = [note for note in findings.notes if "1 rounds of your receipts are older" in note]
     assert (len(found), len(findings.alarms)) == (notes, 1 - notes)
 
@@ -222,6 +222,11 @@ def test_a_loss_excuses_the_rounds_from_two_minutes_before_to_two_minutes_after_
 
 def test_all_entries_are_counted() -> None:
     assert audit(chain_of(rounds(3))).entries == 6
+
+
+def test_entries_that_joined_the_chain_behind_the_head_are_not_read() -> None:
+    chain = chain_of(rounds(3))
+    assert audit(chain, head=head_at(chain, 4, chain.now_ms)).entries == 4
 
 
 @pytest.mark.parametrize(
