@@ -36,11 +36,10 @@ class DailyEntries:
             self._number, self._chain = first - 1, page.before
         if first != self._number + 1 or page.before != self._chain:
             raise BrokenChain(f"Page {page.page} does not follow the page before it.")
-        for line in page.lines[: last - self._number]:
-            self._add_line(line)
+        for number, line in enumerate(page.lines[: last - self._number], first):
+            self._add_line(number, line)
 
-    def _add_line(self, line: str) -> None:
-        number = (self._number or 0) + 1
+    def _add_line(self, number: int, line: str) -> None:
         self._number, self._chain = number, chain_round_line(self._chain, line)
         try:
             entry = parse_chained(line)

@@ -46,3 +46,32 @@ def test_every_changed_field_is_found_by_the_signature() -> None:
         changed = {"name": "eve", "attempt": "0" * 32, "beacon_number": 9}[field]
         line = json.dumps({**fields, field: changed}, separators=(",", ":"))
         assert not verify(f"{line}\n{RECORD.text().splitlines()[1]}\n").is_right
+
+
+def test_each_thing_that_was_proved_is_named() -> None:
+    score = RECORD.score
+    assert list(checking_attempt(RECORD.text(), KEY.public)) == [
+        "Attempt of ann at the daily deal of 2026-11-24, classic.",
+        f"It is signed with the key {KEY.public.hex()}.",
+        f"The secret belongs to the commitment {RECORD.commitment.hex()}.",
+        f"The deck follows from the secret and from the beacon, entry 7: {RECORD.beacon.hex()}.",
+        f"The seed is {RECORD.seed.hex()}.",
+        (
+            f"All {len(RECORD.moves)} moves were within the rules and the limit, and lead to the score: {score.placed} "
+            f"cards, {score.direct} of them straight from the stock, in {score.time_ms / 1000:.1f} s."
+        ),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "reason"),
+    [
+        ("{}", None, r"^It does not prove itself: .*\.$"),
+        (RECORD.text(), bytes(32), rf"^It names the key {KEY.public.hex()}, and not the one that was given\.$"),
+        (replace(RECORD, name="eve").text(), None, r"^It is not signed with the key that it names\.$"),
+    ],
+    ids=["text", "key", "signature"],
+)
+def test_the_check_that_fails_is_named(text: str, key: bytes | None, reason: str) -> None:
+    with pytest.raises(WrongRecord, match=reason):
+        list(checking_attempt(text, key))

@@ -10,7 +10,7 @@ from fairest_cli.records.daily_entries import DailyEntries, may_begin_at
 from fairest_protocol.calculation.daily import day_start_ms
 from fairest_protocol.calculation.rules import VARIANTS
 from fairest_protocol.messages.daily import DailySeal
-from fairest_protocol.messages.rounds import PAGE_LINES
+from fairest_protocol.messages.rounds import PAGE_LINES, RoundsPage
 from tests.support.lying_chain import MadeChain
 
 DAY = "2026-11-24"
@@ -34,15 +34,23 @@ class Made:
     def announce(self, before_ms: int = 3_600_000, **changes: Any) -> int:
         return self.open(before_ms, **{"commitment": COMMITMENT, "rules": "classic-daily 4 0", **changes})
 
+    def entries(self, number: int, beacon: bytes | None = None) -> DailyEntries:
+        """Return a reader for a deal with its beacon at this number."""
+        shown = self.chain.chains[number] if beacon is None else beacon
+        seal = DailySeal(round=bytes(16), commitment=COMMITMENT, beacon_number=number, beacon=shown)
+        return DailyEntries(RULES, DAY, seal)
+
+    def problem(self, number: int, beacon: bytes | None = None) -> str:
+        """Return the sentence with which the whole chain is refused, or nothing."""
+        try:
+            self.check(number, beacon)
+        except Cheated as reason:
+            return str(reason)
+        return ""
+
     def check(self, number: int, beacon: bytes | None = None) -> str:
         """Read the whole chain, with the beacon at this number."""
-        seal = DailySeal(
-            round=bytes(16),
-            commitment=COMMITMENT,
-            beacon_number=number,
-            beacon=self.chain.chains[number] if beacon is None else beacon,
-        )
-        entries, head = DailyEntries(RULES, DAY, seal), self.chain.head()
+        entries, head = self.entries(number, beacon), self.chain.head()
         for page in self.chain.pages():
             entries.add_page(page, PAGE_LINES, head.number)
         return entries.check(head)
@@ -154,3 +162,149 @@ def test_the_search_for_the_announcement_refuses_lines_that_are_no_entries() -> 
     made.chain.add_line("{}")
     with pytest.raises(BrokenChain, match="not entries"):
         may_begin_at(made.chain.page(0), DAY, COMMITMENT)
+
+
+@pytest.mark.parametrize(
+    ("beacon_ms", "next_ms", "problem"),
+    [
+        (1, 0, ""),
+        (0, -1, "The beacon of the daily deal, entry 2, is not from before its day."),
+        (2, 1, "The beacon of the daily deal, entry 2, is not the last entry before its day."),
+    ],
+)
+def test_a_beacon_is_the_last_entry_before_midnight_to_the_millisecond(
+    beacon_ms: int, next_ms: int, problem: str
+) -> None:
+    made = Made()
+    made.announce()
+    number = made.open(beacon_ms)
+    made.open(next_ms)
+    assert made.problem(number) == problem
+
+
+@pytest.mark.parametrize(("before_ms", "is_another"), [(86_400_001, False), (86_400_000, True), (1, True)])
+def test_another_announcement_counts_from_the_beginning_of_the_day_before(before_ms: int, is_another: bool) -> None:
+    made = Made()
+    made.announce(commitment=OTHER, before_ms=before_ms)
+    number = made.announce(1)
+    assert made.check(number).startswith("Beware: 2 commitments") == is_another
+
+
+def test_another_announcement_after_midnight_is_too_late_to_choose_it() -> None:
+    made = Made()
+    number = made.announce()
+    made.announce(0, commitment=OTHER)
+    assert "Beware" not in made.check(number)
+
+
+def test_another_announcement_for_other_rules_is_not_one_to_choose() -> None:
+    made = Made()
+    made.announce(commitment=OTHER, rules="senior-daily 8 0")
+    number = made.announce()
+    assert "Beware" not in made.check(number)
+
+
+def test_the_warning_of_two_commitments_says_what_they_allow() -> None:
+    made = Made()
+    made.announce(commitment=OTHER)
+    number = made.announce()
+    assert made.check(number) == (
+        "Beware: 2 commitments were announced for this day and variant, so the server could choose among them."
+    )
+
+
+def test_an_announcement_that_joined_the_chain_twice_is_the_first_of_the_two() -> None:
+    made = Made()
+    made.announce()
+    number = made.announce()
+    assert made.check(number).startswith("The commitment is entry 1 of ")
+
+
+@pytest.mark.parametrize(
+    ("beacon_number", "beacon"),
+    [(2, None), (1, bytes(32)), (9, bytes(32))],
+    ids=["another entry's hash", "no hash", "no entry"],
+)
+def test_a_beacon_that_the_chain_does_not_have_is_named_with_its_number(
+    beacon_number: int, beacon: bytes | None
+) -> None:
+    made = Made()
+    made.announce()
+    made.open(5)
+    shown = made.chain.chains[1] if beacon is None else beacon
+    assert made.problem(beacon_number, shown) == (
+        f"The beacon of the daily deal is not the hash of entry {beacon_number} of the server's list of rounds."
+    )
+
+
+def test_the_announcement_may_be_the_beacon_itself() -> None:
+    made = Made()
+    number = made.announce(1)
+    assert made.check(number) == "The commitment is entry 1 of the server's list of rounds, the beacon entry 1."
+
+
+def test_a_page_that_does_not_follow_breaks_the_chain() -> None:
+    made, other = Made(), Made()
+    made.announce()
+    other.announce(commitment=OTHER)
+    for _ in range(PAGE_LINES):
+        made.open(5)
+        other.open(5)
+    entries = made.entries(1)
+    entries.add_page(made.chain.page(0), PAGE_LINES, PAGE_LINES + 1)
+    with pytest.raises(BrokenChain, match=r"^Page 1 does not follow the page before it.$"):
+        entries.add_page(other.chain.page(1), PAGE_LINES, PAGE_LINES + 1)
+
+
+def test_a_page_that_is_left_out_breaks_the_chain() -> None:
+    made = Made()
+    for _ in range(2 * PAGE_LINES + 1):
+        made.open(5)
+    entries = made.entries(1)
+    entries.add_page(made.chain.page(0), PAGE_LINES, 501)
+    with pytest.raises(BrokenChain, match=r"^Page 2 does not follow the page before it.$"):
+        entries.add_page(made.chain.page(2).model_copy(update={"before": made.chain.chains[250]}), PAGE_LINES, 501)
+
+
+def test_entries_that_joined_the_chain_behind_the_head_are_not_read() -> None:
+    made = Made()
+    number = made.announce(1)
+    head = made.chain.head()
+    made.announce(0, commitment=OTHER)
+    entries = made.entries(number)
+    entries.add_page(made.chain.page(0), PAGE_LINES, head.number)
+    assert entries.check(head).endswith("the beacon entry 1.")
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [("{}", "Entry 1 is not an entry of a chain of rounds."), ("", "Entry 1 says that it is entry 2.")],
+)
+def test_a_line_that_is_not_the_next_entry_breaks_the_chain(line: str, problem: str) -> None:
+    made, other = Made(), Made()
+    other.announce()
+    other.announce()
+    made.chain.add_line(line or other.chain.lines[1])
+    with pytest.raises(BrokenChain, match=f"^{problem}$"):
+        made.check(1, bytes(32))
+
+
+@pytest.mark.parametrize(("before_ms", "expected"), [(86_400_000, False), (86_400_001, True)])
+def test_the_search_for_the_announcement_ends_a_day_before_the_day(before_ms: int, expected: bool) -> None:
+    made = Made()
+    made.open(before_ms)
+    made.open(5)
+    assert may_begin_at(made.chain.page(0), DAY, COMMITMENT) is expected
+
+
+def test_the_search_for_the_announcement_ends_at_an_empty_page() -> None:
+    page = RoundsPage(page=0, before=bytes(32), lines=())
+    assert may_begin_at(page, DAY, COMMITMENT)
+
+
+def test_the_search_for_the_announcement_looks_at_all_entries_of_a_page() -> None:
+    made = Made()
+    made.open(5)
+    made.announce()
+    made.open(5)
+    assert may_begin_at(made.chain.page(0), DAY, COMMITMENT)

@@ -80,3 +80,30 @@ def test_notes_of_an_address_with_slashes_stay_in_the_folder(tmp_path: Path, gam
     keep_note("ws://host/../../etc", "ann", game, tmp_path)
     assert len(list(tmp_path.iterdir())) == 1
     assert [note.name for note in load_notes("ws://host/../../etc", "classic", tmp_path)] == ["ann"]
+
+
+def test_notes_are_kept_with_the_data_of_the_user(home: Path, game: DailyGame) -> None:
+    keep_note(SERVER, "Ann", game)
+    [path] = (home / "data" / "fairest" / "daily").iterdir()
+    assert (path.name, len(list(load_notes(SERVER, "classic")))) == (f"127.0.0.1_8765-{game.day}-classic-ann.json", 1)
+
+
+def test_the_end_of_an_attempt_is_noted_by_our_own_clock(tmp_path: Path, game: DailyGame) -> None:
+    keep_note(SERVER, "ann", replace(game, until_ms=1_000, ahead_ms=30), tmp_path)
+    assert [note.until_ms for note in load_notes(SERVER, "classic", tmp_path)] == [1_030]
+
+
+def test_an_attempt_under_way_is_looked_for_in_the_folder_of_the_user(game: DailyGame) -> None:
+    keep_note(SERVER, "ann", game)
+    assert day_under_way(SERVER, "ann", "classic", 0) == game.day
+
+
+def test_the_name_of_a_player_is_not_taken_for_a_variant(tmp_path: Path, game: DailyGame) -> None:
+    keep_note(SERVER, "x-senior-y", game, tmp_path)
+    assert list(load_notes(SERVER, "senior", tmp_path)) == []
+
+
+def test_an_attempt_that_is_over_does_not_hide_an_older_one_that_is_under_way(tmp_path: Path, game: DailyGame) -> None:
+    keep_note(SERVER, "ann", replace(staged_attempt(None), day="2026-01-02"), tmp_path)
+    keep_note(SERVER, "ann", replace(game, day="2026-01-01"), tmp_path)
+    assert day_under_way(SERVER, "ann", "classic", 0, tmp_path) == "2026-01-01"

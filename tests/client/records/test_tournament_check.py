@@ -112,3 +112,18 @@ def test_another_key_than_the_given_one_is_wrong() -> None:
 
 def test_a_signature_of_a_race_is_none_of_an_attempt() -> None:
     assert not is_signed(daily_statement(RECORD.statement()), RECORD.signature, KEY.public)
+
+
+def test_each_thing_that_was_proved_is_named() -> None:
+    score = RECORD.score
+    assert list(checking_tournament_race(RECORD.text(), KEY.public)) == [
+        f"Race of {RECORD.name} in round 2 of the tournament {RECORD.code}.",
+        f"It is signed with the key {KEY.public.hex()}.",
+        f"The secret belongs to the commitment {RECORD.commitment.hex()}.",
+        "The deck follows from the secret and from the entropies of 2 players.",
+        f"The seed is {RECORD.seed.hex()}.",
+        (
+            f"All {len(RECORD.moves)} moves were within the rules and the limit, and lead to the score: {score.placed} "
+            f"cards, {score.direct} of them straight from the stock, in {score.time_ms / 1000:.1f} s."
+        ),
+    ]
