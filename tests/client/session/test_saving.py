@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fairest_cli.model.round_end import WayOut
-from fairest_cli.records.files import load_record, save_record
+from fairest_cli.records.files import load_record
 from fairest_cli.records.receipts import Receipt, read_receipt
 from fairest_cli.session.identity import open_identity
 from fairest_cli.session.saving import NewProblems, describe_unsaved, save_elsewhere
@@ -38,34 +37,6 @@ def begun_receipt(folder: Path) -> Receipt:
     return receipt
 
 
-def test_a_receipt_that_cannot_be_written_says_so_and_keeps_its_lines(tmp_path: Path) -> None:
-    receipt = begun_receipt(tmp_path)
-    assert receipt.path is not None
-    with no_file_longer_than(receipt.path.stat().st_size + 10):
-        receipt.add_said(MOVE, 8)
-    assert "could not be written" in receipt.problem
-    receipt.add_said(MOVE, 9)
-    receipt.close()
-    assert (receipt.problem, len(list(read_receipt(receipt.path)))) == ("", 4)
-
-
-def test_no_part_of_a_line_is_left_in_a_receipt(tmp_path: Path) -> None:
-    receipt = begun_receipt(tmp_path)
-    assert receipt.path is not None
-    before = receipt.path.read_bytes()
-    with no_file_longer_than(len(before) + 10):
-        receipt.add_said(MOVE, 8)
-        receipt.close()
-    assert receipt.path.read_bytes() == before
-
-
-def test_a_receipt_that_cannot_be_written_can_be_closed(tmp_path: Path) -> None:
-    receipt = begun_receipt(tmp_path)
-    with no_file_longer_than(1):
-        receipt.add_end(WayOut.QUIT, "", 8)
-        receipt.close()
-
-
 def test_a_receipt_is_saved_elsewhere_with_the_lines_that_it_lacks(tmp_path: Path) -> None:
     receipt = begun_receipt(tmp_path / "full")
     assert receipt.path is not None
@@ -74,23 +45,6 @@ def test_a_receipt_is_saved_elsewhere_with_the_lines_that_it_lacks(tmp_path: Pat
     (copy,) = save_elsewhere(str(tmp_path / "there"), None, receipt)
     receipt.close()
     assert len(list(read_receipt(copy))) == 3
-
-
-def test_an_earlier_receipt_survives_a_folder_that_opens_late(tmp_path: Path) -> None:
-    begun_receipt(tmp_path).close()
-    receipt = Receipt(tmp_path)
-    with no_file_longer_than(10):
-        receipt.add_heard(snapshot(), KNOWN, 7)
-    receipt.add_said(MOVE, 8)
-    receipt.close()
-    assert receipt.path is not None
-    assert len(list(read_receipt(receipt.path))) == 5
-
-
-def test_no_part_of_a_record_is_left(tmp_path: Path) -> None:
-    with no_file_longer_than(100), pytest.raises(OSError, match=r"large|space"):
-        save_record(match_record(), tmp_path)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_record_is_saved_in_a_folder_that_a_person_names(tmp_path: Path) -> None:
