@@ -3,8 +3,9 @@
 import itertools
 import json
 import os
+from collections import deque
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.scene import Scene, SeatScene
 from fairest_server.room.match_record import record_matches
 from tests.client.records.test_record_against_receipt import receipt_of
+from tests.support.full_disk import no_file_longer_than
 from tests.support.races import KEY, Table, race_match
 
 EACH_MATCH = ReceiptBounds(next_file=1)
@@ -187,14 +189,117 @@ def test_a_line_that_no_client_writes_is_not_read_to_its_end(tmp_path: Path) -> 
         list(read_receipt(tmp_path / "receipt.jsonl"))
 
 
-def test_a_file_that_is_longer_than_a_receipt_is_not_read_to_its_end(tmp_path: Path) -> None:
-    line = b" " * (MAX_LINE_BYTES - 1) + b"\n"
-    (tmp_path / "receipt.jsonl").write_bytes(line * (BOUNDS.match // MAX_LINE_BYTES + 3))
-    with pytest.raises(BadReceipt, match=r"^line 10 is behind the most that a receipt can have$"):
-        list(read_receipt(tmp_path / "receipt.jsonl"))
-
-
 def test_a_receipt_that_is_not_text_is_refused_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "receipt.jsonl").write_bytes(b"{}\n\xff\n")
     with pytest.raises(BadReceipt, match=r"^line 2 is not text$"):
         list(read_receipt(tmp_path / "receipt.jsonl"))
+
+
+def test_the_bounds_are_those_of_the_longest_match_and_room() -> None:
+    assert ReceiptBounds(next_file=2**20, match=2**25, room=2**27) == BOUNDS
+
+
+@pytest.mark.parametrize(("more", "is_read"), [(0, True), (1, False)])
+def test_a_receipt_may_be_a_line_longer_than_its_bound(tmp_path: Path, more: int, is_read: bool) -> None:
+    with (tmp_path / "receipt.jsonl").open("wb") as file:
+        for number in range(1, 10):
+            file.seek(number * MAX_LINE_BYTES - 1)
+            file.write(b"\n")
+        file.write(b"x" * more)
+    with nullcontext() if is_read else pytest.raises(BadReceipt, match=r"^line 10 is behind the most that a receipt"):
+        deque(read_receipt(tmp_path / "receipt.jsonl"), maxlen=0)
+
+
+@pytest.mark.parametrize(("size", "is_read"), [(2**22, True), (2**22 + 1, False)])
+def test_a_line_of_four_mebibytes_is_read(tmp_path: Path, size: int, is_read: bool) -> None:
+    (tmp_path / "receipt.jsonl").write_bytes(b"{}\n" + b"x" * size)
+    with nullcontext() if is_read else pytest.raises(BadReceipt, match=r"^line 2 is longer than a line"):
+        list(read_receipt(tmp_path / "receipt.jsonl"))
+
+
+def test_the_lines_of_a_receipt_come_without_their_ends(tmp_path: Path) -> None:
+    (tmp_path / "receipt.jsonl").write_bytes(b"{}\r\n{ }\n[]")
+    assert list(read_receipt(tmp_path / "receipt.jsonl")) == ["{}", "{ }", "[]"]
+
+
+def opening(number: int = 1) -> entries.RoundOpened:
+    return entries.RoundOpened(
+        round=bytes(16), match=bytes(16), round_number=number, commitment=bytes(32), signature=bytes(64), until_ms=0
+    )
+
+
+BETWEEN_MATCHES = (
+    entries.Seated(seat=1, name="bob"),
+    entries.Attached(seat=1),
+    entries.Detached(seat=1, until_ms=0),
+    entries.RematchWanted(seat=1),
+)
+
+
+@pytest.mark.parametrize(
+    ("shown", "files"),
+    [
+        ((opening(),), 2),
+        ((*BETWEEN_MATCHES, opening()), 2),
+        ((opening(2),), 1),
+        (BETWEEN_MATCHES, 1),
+        ((entries.Started(until_ms=0), opening()), 1),
+    ],
+    ids=["a match", "a match after a rematch", "a later round", "no round", "the end of a round before it"],
+)
+def test_a_file_begins_with_the_first_round_of_a_match_alone(
+    tmp_path: Path, shown: tuple[entries.Entry, ...], files: int
+) -> None:
+    model = KnownRoom(seal_check=SealCheck(key=KEY.public)).after(snapshot(), 0)
+    with closing(Receipt(tmp_path, EACH_MATCH)) as receipt:
+        receipt.add_heard(snapshot(), model, 0)
+        receipt.add_heard(View(position=len(shown), entries=shown, tag="00000000"), model, 0)
+    assert len(list(tmp_path.iterdir())) == files
+
+
+@pytest.mark.parametrize(("more", "files"), [(0, 2), (1, 1)])
+def test_another_file_begins_once_a_file_has_as_many_bytes_as_its_bound(tmp_path: Path, more: int, files: int) -> None:
+    model = KnownRoom(seal_check=SealCheck(key=KEY.public)).after(snapshot(), 0)
+    with closing(Receipt(tmp_path / "first")) as receipt:
+        receipt.add_heard(snapshot(), model, 0)
+        assert receipt.path is not None
+        size = receipt.path.stat().st_size
+    with closing(Receipt(tmp_path / "second", ReceiptBounds(next_file=size + more))) as receipt:
+        receipt.add_heard(snapshot(), model, 0)
+        receipt.add_heard(View(position=1, entries=(opening(),), tag="00000000"), model, 0)
+    assert len(list((tmp_path / "second").iterdir())) == files
+
+
+@pytest.mark.parametrize(("more", "files"), [(0, 2), (-1, 1)])
+def test_the_receipts_of_a_room_may_have_as_many_bytes_as_their_bound(tmp_path: Path, more: int, files: int) -> None:
+    model = KnownRoom(seal_check=SealCheck(key=KEY.public)).after(snapshot(), 0)
+    with closing(Receipt(tmp_path / "first")) as receipt:
+        receipt.add_heard(snapshot(), model, 0)
+        assert receipt.path is not None
+        size = receipt.path.stat().st_size
+    with closing(Receipt(tmp_path / "second", ReceiptBounds(next_file=1, room=size + more))) as receipt:
+        receipt.add_heard(snapshot(), model, 0)
+        receipt.add_heard(View(position=1, entries=(opening(),), tag="00000000"), model, 0)
+    assert len(list((tmp_path / "second").iterdir())) == files
+
+
+def test_receipts_that_would_be_too_many_are_named_with_their_bound(tmp_path: Path) -> None:
+    model = KnownRoom(seal_check=SealCheck(key=KEY.public)).after(snapshot(), 0)
+    with closing(Receipt(tmp_path, ReceiptBounds(next_file=1, room=1))) as receipt:
+        receipt.add_heard(snapshot(), model, 0)
+        receipt.add_heard(View(position=1, entries=(opening(),), tag="00000000"), model, 0)
+    stem = f"quiet-amber-otter-seat1-{KEY.public.hex()[:32]}"
+    assert receipt.problem == (
+        f"The receipts {stem}* take more than 0 MiB, so no more are written; move them elsewhere"
+    )
+
+
+def test_a_file_goes_on_while_lines_wait_to_be_written_to_it(tmp_path: Path) -> None:
+    model = KnownRoom(seal_check=SealCheck(key=KEY.public)).after(snapshot(), 0)
+    with closing(Receipt(tmp_path, EACH_MATCH)) as receipt:
+        receipt.add_heard(snapshot(), model, 0)
+        assert receipt.path is not None
+        with no_file_longer_than(receipt.path.stat().st_size):
+            receipt.add_said(Ready(round=bytes(16), entropy_hash=bytes(32)), 7)
+        receipt.add_heard(View(position=1, entries=(opening(),), tag="00000000"), model, 0)
+    assert len(list(tmp_path.iterdir())) == 1

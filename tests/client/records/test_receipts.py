@@ -177,3 +177,19 @@ def test_a_receipt_is_written_in_full_as_soon_as_it_can_be(tmp_path: Path, faile
     failed.add_said(MOVE, 1)
     failed.close()
     assert failed.problem == "" and len(lines_of(failed)) == 3
+
+
+def test_an_answered_ping_is_added_as_a_return(receipt: Receipt) -> None:
+    receipt.add_pong(9)
+    assert lines_of(receipt)[-1] == {"at_ms": 9, "returned": {}}
+
+
+def test_an_answered_ping_behind_our_bytes_is_added_with_their_round(receipt: Receipt) -> None:
+    receipt.add_pong(9, bytes(range(16)))
+    assert lines_of(receipt)[-1] == {"at_ms": 9, "arrived": {"round": bytes(range(16)).hex()}}
+
+
+def test_a_receipt_that_was_closed_twice_is_closed(receipt: Receipt) -> None:
+    receipt.close()
+    receipt.close()
+    assert receipt._file is None
