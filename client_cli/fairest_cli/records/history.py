@@ -127,7 +127,7 @@ def _read(path: Path, own_names: Collection[str]) -> PastMatch:
     except OSError as reason:
         return PastMatch(path, problem=reason.strerror or str(reason))
     except ValueError as reason:
-        return PastMatch(path, problem=str(reason) or "it is not a record")
+        return PastMatch(path, problem=str(reason))
 
 
 def _parse(path: Path, content: bytes, own_names: Collection[str]) -> PastMatch:

@@ -105,8 +105,9 @@ class Receipt:
         self.earlier: EarlierRun | None = None
         self._folder = folder
         self._bounds = bounds
-        self._stem = ""
-        self._number = 0
+        self._stem: str
+        """The name of the first file without its ending. It is set with the first snapshot, as the number is."""
+        self._number: int
         self._size = 0
         """The bytes of all lines, written or not."""
         self._written = 0

@@ -78,3 +78,48 @@ def test_a_receipt_that_cannot_be_read_keeps_nobody_from_the_seat(tmp_path: Path
     assert receipt.path is not None
     receipt.path.write_text("{\n")
     assert written(tmp_path, room, 90_000).earlier is None
+
+
+def snapshot_line(at_ms: int = 1, kind: str = "heard", outcome: object = None, *stopped: bool) -> str:
+    seats = [{"has_stopped": has_stopped} for has_stopped in stopped or (False, False)]
+    return json.dumps({"at_ms": at_ms, kind: {"scene": {"round": "aa", "outcome": outcome, "seats": seats}}})
+
+
+def view_line(*entries: dict[str, object]) -> str:
+    return json.dumps({"at_ms": 2, "heard": {"entries": entries}})
+
+
+OPENED: dict[str, object] = {"type": "round_opened", "round": "bb"}
+FINISHED: dict[str, object] = {"type": "round_finished"}
+
+
+def stopped(seat: int) -> dict[str, object]:
+    return {"type": "stopped", "seat": seat}
+
+
+@pytest.mark.parametrize(
+    ("lines", "run"),
+    [
+        ([], None),
+        (['{"type":"receipt"}'], None),
+        (['{"at_ms":5,"said":{}}'], EarlierRun(5, None, is_race_over=False)),
+        (['{"at_ms":5,"said":{}}', '{"at_ms":7,"dropped":{}}'], EarlierRun(7, None, is_race_over=False)),
+        ([snapshot_line()], EarlierRun(1, "aa", is_race_over=False)),
+        ([snapshot_line(3, "known")], EarlierRun(3, "aa", is_race_over=False)),
+        ([snapshot_line(1, "heard", {})], EarlierRun(1, "aa", is_race_over=True)),
+        ([snapshot_line(1, "heard", None, True, False)], EarlierRun(1, "aa", is_race_over=False)),
+        ([snapshot_line(1, "heard", None, False, True)], EarlierRun(1, "aa", is_race_over=True)),
+        ([snapshot_line(), view_line(stopped(0))], EarlierRun(2, "aa", is_race_over=False)),
+        ([snapshot_line(), view_line(stopped(1))], EarlierRun(2, "aa", is_race_over=True)),
+        ([snapshot_line(), view_line(FINISHED)], EarlierRun(2, "aa", is_race_over=True)),
+        ([snapshot_line(), view_line(FINISHED, OPENED)], EarlierRun(2, "bb", is_race_over=False)),
+        ([snapshot_line(), view_line(OPENED, stopped(1))], EarlierRun(2, "bb", is_race_over=True)),
+    ],
+)
+def test_the_last_round_of_a_run_is_that_of_its_last_lines(lines: list[str], run: EarlierRun | None) -> None:
+    assert read_earlier_run(lines, 1) == run
+
+
+def test_the_line_that_no_client_writes_is_named_by_its_number() -> None:
+    with pytest.raises(BadReceipt, match=r"^line 3 is not a line of a receipt$"):
+        read_earlier_run(["{}", "{}", "7"], 0)

@@ -1,10 +1,11 @@
 """The heads of chains of rounds that clients were shown: kept, bounded, and held against each new one."""
 
+import json
 from pathlib import Path
 
 import pytest
 
-from fairest_cli.records.heads import head_problem, keep_head, load_heads
+from fairest_cli.records.heads import head_problem, heads_folder, keep_head, load_heads
 from fairest_protocol.messages.rounds import RoundsHead
 from fairest_server.live.signing import SigningKey
 from tests.support.lying_chain import KEY
@@ -67,17 +68,6 @@ def test_an_older_head_does_not_replace_a_newer_one_nor_a_fork_the_first(tmp_pat
     assert [(each.number, each.chain[0]) for each in load_heads(tmp_path, KEY.public)] == [(6, 0), (7, 1), (7, 2)]
 
 
-def test_the_file_is_bounded_and_keeps_the_first_and_the_newest(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("fairest_cli.records.heads.MAX_HEADS", 20)
-    for number in range(1, 101):
-        keep_head(tmp_path, KEY.public, head(number))
-    kept = [each.number for each in load_heads(tmp_path, KEY.public)]
-    assert len(kept) <= 20
-    assert (kept[0], kept[-5:]) == (1, [96, 97, 98, 99, 100])
-
-
 def test_a_damaged_file_is_an_error_and_the_next_head_begins_it_anew(tmp_path: Path) -> None:
     (tmp_path / f"{KEY.public.hex()}.json").write_text("{")
     with pytest.raises(ValueError, match="JSON"):
@@ -89,3 +79,60 @@ def test_a_damaged_file_is_an_error_and_the_next_head_begins_it_anew(tmp_path: P
 def test_the_file_is_for_its_owner_only(tmp_path: Path) -> None:
     keep_head(tmp_path / "heads", KEY.public, head(7))
     assert [path.stat().st_mode & 0o777 for path in tmp_path.rglob("*.json")] == [0o600]
+
+
+def test_heads_are_kept_with_the_data_of_the_user(home: Path) -> None:
+    assert heads_folder() == home / "data" / "fairest" / "heads"
+
+
+EARLIER, LATER = -5_001, 5_001
+"""Longer than the clocks of two nodes may differ."""
+
+
+@pytest.mark.parametrize("later_ms", [EARLIER, -5_000, 0, 5_000, LATER])
+@pytest.mark.parametrize("is_same", [True, False])
+@pytest.mark.parametrize("number", [6, 7, 8])
+def test_two_heads_contradict_each_other_at_the_same_number_or_where_the_later_has_a_lower_one(
+    number: int, is_same: bool, later_ms: int
+) -> None:
+    now_ms = NOW_MS + 10_000
+    shown, known = head(number, 1, NOW_MS + later_ms), head(7, 1 if is_same else 2)
+    wanted = "two chains" if number == 7 and not is_same else "went back" if number < 7 and later_ms == LATER else ""
+    found = problem(shown, known, now_ms=now_ms)
+    assert (wanted in found, bool(found)) == (True, bool(wanted))
+
+
+def test_a_head_is_held_against_each_that_is_known() -> None:
+    assert "two chains" in problem(head(7, 1), head(3), head(7, 2), head(9))
+
+
+@pytest.mark.parametrize(
+    ("at_ms", "seconds"), [(5_000, None), (5_001, 5), (61_000, 61), (60_999, 60), (3_600_000, 3600)]
+)
+def test_a_head_may_be_five_seconds_ahead(at_ms: int, seconds: int | None) -> None:
+    sentence = f"Beware: the head of this server's chain of rounds was signed {seconds} seconds in the future."
+    assert problem(head(7, at_ms=NOW_MS + at_ms)) == ("" if seconds is None else sentence)
+
+
+@pytest.mark.parametrize(("age_ms", "seconds"), [(120_000, None), (120_001, 120), (121_000, 121), (3_600_000, 3600)])
+def test_a_head_may_be_two_minutes_old(age_ms: int, seconds: int | None) -> None:
+    sentence = f"Beware: the head of this server's chain of rounds is {seconds} seconds old."
+    assert problem(head(7, at_ms=NOW_MS - age_ms)) == ("" if seconds is None else sentence)
+
+
+@pytest.mark.parametrize(("count", "kept"), [(499, 500), (500, 376)])
+def test_of_more_than_500_heads_every_second_of_the_older_half_is_dropped(
+    tmp_path: Path, count: int, kept: int
+) -> None:
+    fields = head(1).model_dump(mode="json")
+    path = tmp_path / f"{KEY.public.hex()}.json"
+    path.write_text(json.dumps([{**fields, "number": number} for number in range(1, count + 1)]))
+    keep_head(tmp_path, KEY.public, head(1_000))
+    numbers = [each.number for each in load_heads(tmp_path, KEY.public)]
+    assert (len(numbers), numbers[:2], numbers[-2:]) == (kept, [1, 2 if kept == 500 else 3], [count, 1_000])
+
+
+def test_heads_of_one_number_come_in_the_order_of_their_times(tmp_path: Path) -> None:
+    for letter, at_ms in ((1, NOW_MS + 9), (2, NOW_MS)):
+        keep_head(tmp_path, KEY.public, head(7, letter, at_ms))
+    assert [each.chain[0] for each in load_heads(tmp_path, KEY.public)] == [2, 1]

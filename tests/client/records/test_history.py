@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from fairest_cli.records.history import PastMatch, each_past_match, last_lost_round, past_matches, seat_of
+from fairest_cli.records.history import PastMatch, PastRound, each_past_match, last_lost_round, past_matches, seat_of
 from fairest_cli.records.own_names import own_names
+from fairest_protocol.calculation.race import Ending, Outcome, Score
 from fairest_protocol.calculation.record import Record
 from fairest_protocol.value import replace
 from tests.support import staged
@@ -164,3 +165,167 @@ def test_the_lost_deal_is_that_of_the_newest_lost_round(tmp_path: Path) -> None:
 
 def test_without_a_name_of_ours_no_deal_is_lost(tmp_path: Path, record: Record) -> None:
     assert last_lost_round([read(tmp_path, text_of(record))]) is None
+
+
+RESULT = {
+    "winner": 1,
+    "scores": [
+        {"placed": 23, "goal": 52, "direct": 15, "cards_turned": 48, "ending": "stuck"},
+        {"placed": 25, "goal": 52, "direct": 16, "cards_turned": 48, "ending": "stuck"},
+    ],
+}
+
+
+def compact(**fields: Any) -> str:
+    return json.dumps(fields, separators=(",", ":")) + "\n"
+
+
+def match_line(record: Record, finished_at_ms: int = 7) -> str:
+    return compact(type="match", names=record.names, terms=record.terms.text, finished_at_ms=finished_at_ms)
+
+
+ROUND_LINE, RESULT_LINE = compact(type="round"), compact(type="result", **RESULT)
+
+
+def test_a_result_before_the_first_round_is_not_one(tmp_path: Path, record: Record) -> None:
+    assert read(tmp_path, match_line(record) + RESULT_LINE).rounds == ()
+
+
+@pytest.mark.parametrize(("rounds", "read_rounds"), [(100, 100), (101, 100)])
+def test_a_hundred_rounds_of_a_match_are_read(tmp_path: Path, record: Record, rounds: int, read_rounds: int) -> None:
+    text = match_line(record) + (ROUND_LINE + RESULT_LINE) * rounds
+    assert [played.number for played in read(tmp_path, text).rounds] == list(range(read_rounds))
+
+
+@pytest.mark.parametrize(
+    ("before", "duration_ms"),
+    [
+        ("", 0),
+        (compact(type="move", at_ms=0), 0),
+        (compact(type="move", at_ms=5_000), 5_000),
+        (compact(type="stop", at_ms=6_000), 6_000),
+        (compact(type="stop", at_ms=None), 0),
+        (compact(type="move", at_ms=9_000) + compact(type="stop"), 0),
+        (compact(type="move", at_ms=253_370_764_800_000), 253_370_764_800_000),
+        (compact(type="other", at_ms=5_000), 0),
+    ],
+)
+def test_a_round_took_until_the_line_before_its_result(
+    tmp_path: Path, record: Record, before: str, duration_ms: int
+) -> None:
+    (played,) = read(tmp_path, match_line(record) + ROUND_LINE + before + RESULT_LINE).rounds
+    assert played.duration_ms == duration_ms
+
+
+@pytest.mark.parametrize("at_ms", [-1, 253_370_764_800_001])
+def test_a_time_that_is_not_one_is_named(tmp_path: Path, record: Record, at_ms: int) -> None:
+    moved = match_line(record) + ROUND_LINE + compact(type="move", at_ms=at_ms) + RESULT_LINE
+    problems = {read(tmp_path, text).problem for text in (moved, match_line(record, at_ms))}
+    assert problems == {f"the time {at_ms} is not one"}
+
+
+@pytest.mark.parametrize("at_ms", [0, 253_370_764_800_000])
+def test_a_match_may_have_finished_at_any_time_of_a_clock(tmp_path: Path, record: Record, at_ms: int) -> None:
+    assert read(tmp_path, match_line(record, at_ms)).finished_at_ms == at_ms
+
+
+def score(**changes: int) -> dict[str, Any]:
+    return {"placed": 9, "goal": 52, "direct": 0, "cards_turned": 1, "ending": "stuck", **changes}
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({}, ""),
+        ({"placed": 0}, ""),
+        ({"placed": -1}, "a score is not one of a race"),
+        ({"placed": 52}, ""),
+        ({"placed": 53}, "a score is not one of a race"),
+        ({"goal": 104}, ""),
+        ({"goal": 105}, "a score is not one of a race"),
+        ({"placed": 0, "goal": 0}, "a score is not one of a race"),
+        ({"placed": 1, "goal": 1}, ""),
+        ({"cards_turned": 0}, ""),
+        ({"cards_turned": -1}, "a score is not one of a race"),
+    ],
+    ids=str,
+)
+def test_a_score_is_one_that_a_race_can_have(
+    tmp_path: Path, record: Record, changes: dict[str, int], problem: str
+) -> None:
+    result = compact(type="result", winner=None, scores=[score(), score(**changes)])
+    assert read(tmp_path, match_line(record) + ROUND_LINE + result).problem == problem
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        ({"winner": 0}, ""),
+        ({"winner": 1}, ""),
+        ({"winner": None}, ""),
+        ({"winner": 2}, "a result is not one of two players"),
+        ({"scores": [score()]}, "a result is not one of two players"),
+        ({"scores": [score()] * 3}, "a result is not one of two players"),
+    ],
+    ids=str,
+)
+def test_a_result_is_one_of_two_players(tmp_path: Path, record: Record, fields: dict[str, Any], problem: str) -> None:
+    result = compact(**{"type": "result", "winner": 0, "scores": [score()] * 2, **fields})
+    assert read(tmp_path, match_line(record) + ROUND_LINE + result).problem == problem
+
+
+@pytest.mark.parametrize(
+    ("more", "problem"), [(0, ""), (1, "the file is larger than a record can be, 4 MiB")], ids=["full", "too large"]
+)
+def test_a_file_of_four_mebibytes_is_read(tmp_path: Path, record: Record, more: int, problem: str) -> None:
+    path = tmp_path / "race.jsonl"
+    path.write_text(text_of(record))
+    os.truncate(path, 2**22 + more)
+    (match,) = past_matches(tmp_path)
+    assert match.problem == problem
+
+
+def test_a_file_that_begins_otherwise_is_named(tmp_path: Path) -> None:
+    assert read(tmp_path, "{}\n").problem == "the file does not begin as a record does"
+
+
+def test_files_that_were_written_at_the_same_time_come_by_their_names(tmp_path: Path) -> None:
+    for name in ("b", "a", "c"):
+        (tmp_path / f"{name}.jsonl").write_text("")
+        os.utime(tmp_path / f"{name}.jsonl", (7, 7))
+    assert [match.path.stem for match in past_matches(tmp_path)] == ["a", "b", "c"]
+
+
+def test_the_names_of_this_machines_players_are_those_of_its_data_folder(home: Path) -> None:
+    folder = home / "data" / "fairest" / "players" / "host_8765"
+    folder.mkdir(parents=True)
+    (folder / "name-zoe.json").write_text("{}")
+    assert own_names() == ["you", "zoe"]
+
+
+def lost(number: int, own_seat: int | None = 0, cards_turned: int = 1, winner: int | None = 1) -> PastMatch:
+    """Return a match of two rounds, of which the first was won by us."""
+    scores = tuple(Score(9, 52, 0, turned, Ending.STUCK) for turned in (0, cards_turned))
+    ours = 0 if own_seat is None else own_seat
+    rounds = (PastRound(0, Outcome(ours, scores), 0), PastRound(1, Outcome(winner, scores), 0))
+    return PastMatch(Path(f"{number}.jsonl"), rounds=rounds, own_seat=own_seat)
+
+
+@pytest.mark.parametrize(
+    ("matches", "found"),
+    [
+        ([lost(1), lost(2)], 1),
+        ([lost(1, own_seat=1, winner=0)], 1),
+        ([lost(1, own_seat=1), lost(2)], 2),
+        ([lost(1, own_seat=None), lost(2)], 2),
+        ([lost(1, winner=None), lost(2)], 2),
+        ([lost(1, cards_turned=0), lost(2)], 2),
+        ([lost(1, winner=0)], None),
+    ],
+    ids=["newest", "second seat", "won there", "strangers", "a draw", "never dealt", "won"],
+)
+def test_the_lost_deal_is_that_of_the_newest_round_that_we_lost_on_a_deal(
+    matches: list[PastMatch], found: int | None
+) -> None:
+    wanted = None if found is None else (next(each for each in matches if each.path.stem == str(found)), 1)
+    assert last_lost_round(matches) == wanted

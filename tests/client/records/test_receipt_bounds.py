@@ -303,3 +303,44 @@ def test_a_file_goes_on_while_lines_wait_to_be_written_to_it(tmp_path: Path) -> 
             receipt.add_said(Ready(round=bytes(16), entropy_hash=bytes(32)), 7)
         receipt.add_heard(View(position=1, entries=(opening(),), tag="00000000"), model, 0)
     assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_another_file_begins_with_what_is_known_of_the_room_between_two_matches(tmp_path: Path) -> None:
+    seats = (SeatScene(name="ann", is_connected=True, wins=1), SeatScene(name="bob", until_ms=9, wants_rematch=True))
+    scene = Scene(options=RoomOptions().resolved(), phase=Phase.FINISHED, seats=seats)
+    shown = snapshot().model_copy(update={"scene": scene, "tag": "0000000a", "position": 4})
+    model = KnownRoom(seal_check=SealCheck(key=KEY.public)).after(shown, 0)
+    with closing(Receipt(tmp_path, EACH_MATCH)) as receipt:
+        receipt.add_heard(shown, model, 0)
+        receipt.add_heard(View(position=5, entries=(opening(),), tag="0000000b"), model, 77)
+    second = tmp_path / f"quiet-amber-otter-seat1-{KEY.public.hex()[:32]}-2.jsonl"
+    first, known, heard = (json.loads(line) for line in second.read_text().splitlines())
+    seats = (SeatScene(name="ann", is_connected=True), SeatScene(name="bob", until_ms=9))
+    wanted = Snapshot(
+        room="quiet-amber-otter",
+        seat=0,
+        position=4,
+        tag="0000000a",
+        now_ms=77,
+        scene=Scene(options=RoomOptions().resolved(), phase=Phase.WAITING, seats=seats),
+    )
+    assert (first["type"], known["at_ms"], heard["at_ms"]) == ("receipt", 77, 77)
+    assert decode_from_server(json.dumps(known["known"])) == wanted
+
+
+def test_another_file_of_a_client_that_knows_no_scene_begins_with_its_server_alone(tmp_path: Path) -> None:
+    with closing(Receipt(tmp_path, EACH_MATCH)) as receipt:
+        receipt.add_heard(snapshot(), KnownRoom(), 0)
+        receipt.add_heard(View(position=1, entries=(opening(),), tag="00000000"), KnownRoom(), 0)
+    lines = (tmp_path / "quiet-amber-otter-seat1-unsigned-2.jsonl").read_text().splitlines()
+    assert [next(iter(json.loads(line))) for line in lines] == ["type", "at_ms"]
+
+
+def test_nothing_more_is_written_once_the_receipts_of_a_room_are_too_many(tmp_path: Path) -> None:
+    model = KnownRoom(seal_check=SealCheck(key=KEY.public)).after(snapshot(), 0)
+    with closing(Receipt(tmp_path, ReceiptBounds(next_file=1, room=1))) as receipt:
+        receipt.add_heard(snapshot(), model, 0)
+        receipt.add_heard(View(position=1, entries=(opening(),), tag="00000000"), model, 0)
+        receipt.add_said(Ready(round=bytes(16), entropy_hash=bytes(32)), 7)
+    (path,) = tmp_path.iterdir()
+    assert len(path.read_text().splitlines()) == 2
