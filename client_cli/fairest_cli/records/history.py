@@ -125,7 +125,7 @@ def _read(path: Path, own_names: Collection[str]) -> PastMatch:
             content = file.read(MAX_BYTES + 1)
         return _parse(path, content, own_names)
     except OSError as reason:
-        return PastMatch(path, problem=reason.strerror or str(reason))
+        return PastMatch(path, problem=str(reason.strerror))
     except ValueError as reason:
         return PastMatch(path, problem=str(reason))
 

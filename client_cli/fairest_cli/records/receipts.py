@@ -220,7 +220,7 @@ class Receipt:
         if self._has_ended or self.path is None:
             return
         try:
-            self._open()
+            self._open(self.path)
         except OSError as reason:
             self.problem = f"The receipt {self.path} could not be written: {reason.strerror}."
         text = (json.dumps(line, separators=(",", ":")) + "\n").encode()
@@ -228,11 +228,11 @@ class Receipt:
         self._waiting.append(text)
         self._write_waiting()
 
-    def _open(self) -> None:
+    def _open(self, path: Path) -> None:
         """Open the file, to which an earlier run of the client may have written. Raises OSError."""
-        if self._file is None and self.path is not None:
+        if self._file is None:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
             self._file = os.fdopen(descriptor, "ab", buffering=0)
             present = os.fstat(descriptor).st_size
             self._size += present - self._written

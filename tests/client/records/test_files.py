@@ -1,10 +1,20 @@
 """Records and receipts are files of the player's own, in the folders where the system keeps a user's data."""
 
+import os
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
-from fairest_cli.records.files import load_record, records_folder, save_record, short_path
+from fairest_cli.records.files import (
+    load_record,
+    read_bounded,
+    records_folder,
+    save_record,
+    short_path,
+    split_lines,
+    write_new,
+)
 from fairest_cli.records.receipts import receipts_folder
 from fairest_protocol.calculation.record import BadRecord
 from fairest_protocol.messages.from_server import MatchRecord
@@ -109,3 +119,32 @@ def test_a_file_that_is_not_text_is_a_broken_record(tmp_path: Path) -> None:
     (tmp_path / "race.jsonl").write_bytes(b"\xff\xfe")
     with pytest.raises(BadRecord, match=r"^the file is not text: "):
         load_record(tmp_path / "race.jsonl")
+
+
+@pytest.mark.parametrize(("lines", "is_read"), [(10_000, True), (10_001, False)])
+def test_the_text_of_a_record_has_ten_thousand_lines_at_most(lines: int, is_read: bool) -> None:
+    with (
+        nullcontext()
+        if is_read
+        else pytest.raises(BadRecord, match=r"^there are more than 10000 lines, and a record has fewer$")
+    ):
+        assert split_lines("{}\n" * lines) == ["{}"] * lines
+
+
+@pytest.mark.parametrize("text", ["{}", "{}\n{}"])
+def test_a_text_that_is_cut_short_is_not_a_record(text: str) -> None:
+    with pytest.raises(BadRecord, match=r"^the file does not end where a record ends: its last line has no line feed$"):
+        split_lines(text)
+
+
+@pytest.mark.parametrize(("more", "is_read"), [(0, True), (1, False)])
+def test_a_file_of_four_mebibytes_is_read(tmp_path: Path, more: int, is_read: bool) -> None:
+    (tmp_path / "race.jsonl").touch()
+    os.truncate(tmp_path / "race.jsonl", 2**22 + more)
+    with nullcontext() if is_read else pytest.raises(BadRecord, match="is larger than a record can be"):
+        assert len(read_bounded(tmp_path / "race.jsonl")) == 2**22
+
+
+def test_files_of_one_name_are_numbered_from_the_second_on(tmp_path: Path) -> None:
+    written = [write_new(tmp_path, "race", content).name for content in (b"1", b"2", b"3", b"2")]
+    assert written == ["race.jsonl", "race-2.jsonl", "race-3.jsonl", "race-2.jsonl"]

@@ -329,3 +329,9 @@ def test_the_lost_deal_is_that_of_the_newest_round_that_we_lost_on_a_deal(
 ) -> None:
     wanted = None if found is None else (next(each for each in matches if each.path.stem == str(found)), 1)
     assert last_lost_round(matches) == wanted
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").is_file(), reason="needs a file that is there and cannot be read")
+def test_a_file_that_the_system_does_not_read_has_its_words_as_problem(tmp_path: Path) -> None:
+    (tmp_path / "race.jsonl").symlink_to("/proc/self/mem")
+    assert [match.problem for match in past_matches(tmp_path)] == ["Input/output error"]

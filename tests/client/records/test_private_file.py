@@ -42,3 +42,9 @@ def test_a_file_that_cannot_be_put_in_its_place_leaves_nothing(tmp_path: Path) -
     with pytest.raises(IsADirectoryError):
         write_private(tmp_path / "player.json", "text")
     assert [path.name for path in tmp_path.iterdir()] == ["player.json"]
+
+
+def test_the_folders_of_a_private_file_are_made_for_its_owner_only(tmp_path: Path) -> None:
+    write_private(tmp_path / "data" / "players" / "player.json", "text")
+    write_private(tmp_path / "data" / "players" / "player.json", "again")
+    assert (tmp_path / "data" / "players").stat().st_mode & 0o777 == 0o700

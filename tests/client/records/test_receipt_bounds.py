@@ -344,3 +344,24 @@ def test_nothing_more_is_written_once_the_receipts_of_a_room_are_too_many(tmp_pa
         receipt.add_said(Ready(round=bytes(16), entropy_hash=bytes(32)), 7)
     (path,) = tmp_path.iterdir()
     assert len(path.read_text().splitlines()) == 2
+
+
+@pytest.mark.parametrize(("more", "is_alarm"), [(0, False), (-1, True)])
+def test_a_server_may_send_as_many_bytes_about_a_match_as_the_bound(tmp_path: Path, more: int, is_alarm: bool) -> None:
+    with closing(Receipt(tmp_path / "first")) as receipt:
+        receipt.add_heard(snapshot(), KnownRoom(), 0)
+        assert receipt.path is not None
+        size = receipt.path.stat().st_size
+    with closing(Receipt(tmp_path / "second", ReceiptBounds(match=size + more))) as receipt:
+        receipt.add_heard(snapshot(), KnownRoom(), 0)
+        with pytest.raises(Cheated) if is_alarm else nullcontext():
+            receipt.add_heard(snapshot(), KnownRoom(), 0)
+
+
+def test_another_file_that_cannot_be_opened_is_copied_in_full(tmp_path: Path) -> None:
+    with closing(Receipt(tmp_path / "receipts", EACH_MATCH)) as receipt:
+        receipt.add_heard(snapshot(), KnownRoom(), 0)
+        (tmp_path / "receipts" / "quiet-amber-otter-seat1-unsigned-2.jsonl").mkdir()
+        receipt.add_heard(View(position=1, entries=(opening(),), tag="00000000"), KnownRoom(), 0)
+        copy = receipt.save_copy(tmp_path / "there")
+    assert copy is not None and len(list(read_receipt(copy))) == 2

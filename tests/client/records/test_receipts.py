@@ -193,3 +193,17 @@ def test_a_receipt_that_was_closed_twice_is_closed(receipt: Receipt) -> None:
     receipt.close()
     receipt.close()
     assert receipt._file is None
+
+
+def test_a_message_of_ours_before_the_first_snapshot_is_not_kept_for_later(
+    tmp_path: Path, make_receipt: MakeReceipt
+) -> None:
+    receipt = make_receipt(tmp_path)
+    receipt.add_said(MOVE, 0)
+    receipt.add_heard(snapshot(), KNOWN, 7)
+    assert [next(iter(line)) for line in lines_of(receipt)] == ["type", "at_ms"]
+
+
+def test_a_new_receipt_has_no_file_no_problem_and_no_run_before_it(tmp_path: Path) -> None:
+    receipt = Receipt(tmp_path)
+    assert (receipt.path, receipt.problem, receipt.earlier) == (None, "", None)

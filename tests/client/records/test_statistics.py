@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
+import pytest
+
 from fairest_cli.records.history import PastMatch, PastRound
-from fairest_cli.records.statistics import Statistics, statistics_of
+from fairest_cli.records.statistics import Race, Statistics, Tally, statistics_of
 from fairest_protocol.calculation.race import Ending, Outcome, Score
 from fairest_protocol.calculation.rules import choose_rules
 
@@ -95,3 +97,37 @@ def test_variants_and_rivals_with_the_most_races_come_first() -> None:
 def test_the_last_ten_races_are_kept_with_the_newest_last() -> None:
     figures = statistics_of([match((number, 20)) for number in range(12)])
     assert [race.own.placed for race in figures.last] == list(range(9, -1, -1))
+
+
+def test_a_race_has_our_own_score_and_its_time() -> None:
+    (race,) = statistics_of([match((30, 20), own_seat=1, rival="bob", variant="senior", duration_ms=7)]).last
+    assert race == Race("senior", "bob", score(30), "won", 7)
+
+
+def test_the_result_of_a_race_is_that_of_its_winner() -> None:
+    matches = [match((30, 20)), match((20, 30)), match((20, 20)), match((20, 30), own_seat=1)]
+    assert [race.result for race in statistics_of(matches).last] == ["lost", "drawn", "lost", "won"]
+
+
+def test_variants_and_rivals_with_as_many_races_come_by_their_names() -> None:
+    figures = statistics_of([match((1, 2), variant=name, rival=name) for name in ("senior", "classic", "easy")])
+    wanted = ["classic", "easy", "senior"]
+    assert ([best.tally.name for best in figures.variants], [tally.name for tally in figures.rivals]) == (
+        wanted,
+        wanted,
+    )
+
+
+def test_races_are_counted_for_each_variant_and_rival() -> None:
+    figures = statistics_of([match((30, 20), (9, 20), (20, 20), (31, 20))])
+    assert (figures.variants[0].tally, figures.rivals[0]) == (Tally("classic", 4, 2, 1), Tally("house", 4, 2, 1))
+
+
+@pytest.mark.parametrize(("races", "won", "percent"), [(0, 0, 0), (3, 1, 33), (3, 2, 67), (4, 4, 100), (1, 0, 0)])
+def test_the_share_of_races_that_were_won_is_in_percent(races: int, won: int, percent: int) -> None:
+    assert Tally("house", races, won, 0).percent == percent
+
+
+def test_the_same_result_in_all_races_is_one_row() -> None:
+    figures = statistics_of([match((30, 20)), match((30, 20))])
+    assert (figures.streak, figures.longest_won) == (2, 2)
