@@ -134,6 +134,13 @@ async def test_the_scores_and_the_standings_are_those_of_the_server(browser: Bro
     ]
 
 
+async def test_the_page_says_below_the_standings_that_they_are_not_rated(browser: Browser, fleet: Fleet) -> None:
+    url = await fleet.start()
+    async with two_players(url) as (_, _, code):
+        page = await browser.open(url, f"/t/{code}")
+        await page.wait_for_selector(".scrolled + .hint >> text=A tournament changes nobody's rating.")
+
+
 async def test_the_page_leads_to_the_record_of_each_race(browser: Browser, fleet: Fleet) -> None:
     url = await fleet.start()
     async with AsyncExitStack() as stack:

@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import sys
+from contextlib import AsyncExitStack
 from itertools import product
 
 import pytest
@@ -16,6 +17,7 @@ from tests.support.killed_at import POINTS
 from tests.support.long_tests import parametrize_with_long
 from tests.support.operator import operate
 from tests.support.processes import Fleet, serving_fleet
+from tests.support.tournaments import play_a_cup
 from tests.support.waiting import until
 from tests.support.wire_client import WireClient, racing_players
 
@@ -122,6 +124,18 @@ async def test_recompute_names_a_rated_match_whose_record_was_changed(
 
 
 @pytest.mark.long
+@pytest.mark.long
+async def test_a_tournament_changes_no_rating(server_url: str, redis: BatchingRedis, redis_url: str) -> None:
+    async with AsyncExitStack() as stack:
+        await play_a_cup(server_url, stack)
+    # A match that ends later is rated after all that waited before it.
+    players = await race_once(server_url, server_url)
+    await rated(redis, players, 1)
+    held = set(await redis.keys(keys.tallies("*")))
+    assert held == {keys.tallies(player).encode() for player in players}
+    assert (await operate(redis_url, "recompute")).written == RIGHT
+
+
 async def test_recompute_without_any_rating_finds_no_difference(redis: BatchingRedis, redis_url: str) -> None:
     await redis.ping()
     ran = await operate(redis_url, "recompute")

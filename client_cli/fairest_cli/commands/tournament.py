@@ -34,7 +34,7 @@ from fairest_protocol.messages.tournaments import (
 )
 
 app = typer.Typer()
-tournament = typer.Typer(help="Tournaments: everybody races the same deals.", no_args_is_help=True)
+tournament = typer.Typer(help="Tournaments: everybody races the same deals. They are not rated.", no_args_is_help=True)
 app.add_typer(tournament, name="tournament")
 
 Code = Annotated[str, typer.Argument(metavar="CODE", help="The code of the tournament.")]

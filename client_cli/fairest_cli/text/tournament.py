@@ -25,6 +25,7 @@ HELP: Final = """\
 In a race: s1 plays the turned card to foundation 1, sa lays it on pile a, b4
 plays the top of pile b to foundation 4; redeal, board, and stop, which ends it."""
 NAME_COLUMNS: Final = 20
+UNRATED: Final = "A tournament changes nobody's rating."
 FORMATS: Final = {"swiss": "Swiss", "round_robin": "round robin", "knockout": "knock-out"}
 
 
@@ -54,7 +55,7 @@ def describe_phase(phase: TournamentPhase) -> str:
 
 
 def describe_standings(shown: Tournament, own: str) -> Iterator[str]:
-    """Yield the table of the standings; a mark stands before our own row."""
+    """Yield the table of the standings, and that it is not rated; a mark stands before our own row."""
     yield f"   rank  {'player':{NAME_COLUMNS}}  points  cards  direct  opponents"
     for row in shown.standings:
         mark, left = ">" if row.name == own else " ", "  has left" if row.has_left else ""
@@ -62,6 +63,7 @@ def describe_standings(shown: Tournament, own: str) -> Iterator[str]:
             f" {mark} {row.rank:>4}  {clean(row.name):{NAME_COLUMNS}}  {describe_points(row.points):>6}"
             f"  {row.placed:>5}  {row.direct:>6}  {describe_points(row.buchholz):>9}{left}"
         )
+    yield f"   {UNRATED}"
 
 
 def describe_points(halves: int) -> str:

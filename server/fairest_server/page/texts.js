@@ -140,6 +140,7 @@ export const TEXT = {
   noneEnded: "No tournament has ended lately.",
   tournamentsHint: "A tournament is created and entered with an installed client: fairest tournament create, and fairest tournament join CODE. "
     + "Everybody races the same sealed deal in each round, alone and at the same time.",
+  unratedTournament: "A tournament changes nobody's rating.",
   tournamentLine: ({ format, rules, phase, round, players, most_players: most, creator, winners = [] }) =>
     [FORMATS[format] ?? format, rules, round ? `round ${round}` : `${players} of ${most} players`, TOURNAMENT_PHASES[phase] ?? phase,
       winners.length ? `won by ${winners.join(" and ")}` : `by ${creator}`].join(" · "),

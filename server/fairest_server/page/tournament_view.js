@@ -106,7 +106,8 @@ export class TournamentView {
     this.#announced = head;
     const rows = shown.standings.map(({ rank, name, points, placed, direct, buchholz, has_left: hasLeft }) => [
       String(rank), make("span", { class: "name" }, playerLink(name), hasLeft ? TEXT.hasLeftTournament : ""), TEXT.points(points), String(placed), String(direct), TEXT.points(buchholz)]);
-    this.#standings.replaceChildren(table(TEXT.standings, TEXT.standingsHeads, rows));
+    this.#standings.replaceChildren(
+      table(TEXT.standings, TEXT.standingsHeads, rows), make("p", { class: "hint" }, TEXT.unratedTournament));
     this.#rounds.replaceChildren(...shown.played.toReversed().map((played) => this.#roundPart(shown, played)));
   }
 

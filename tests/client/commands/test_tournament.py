@@ -33,6 +33,10 @@ async def test_tournaments_are_listed(server_url: str, tmp_path: Path) -> None:
     assert code == 0 and shown.code in listed and "1 of 8 players, open, by ann" in listed
 
 
+def test_the_help_says_that_tournaments_are_not_rated(tmp_path: Path) -> None:
+    assert "They are not rated." in invoke(tmp_path, "tournament", "--help").output
+
+
 async def test_a_code_of_no_tournament_is_named(server_url: str, tmp_path: Path) -> None:
     code, shown = await run(tmp_path, server_url, "join", "no-such-cup")
     assert (code, "There is no tournament with this code" in shown) == (1, True)

@@ -55,6 +55,7 @@ async def test_two_players_play_a_tournament_by_typing(server_url: str) -> None:
     assert "you race against bob" in first.text
     assert "Your race is over: 4 cards" in second.text
     assert "   rank  player" in first.text
+    assert first.text.count("A tournament changes nobody's rating.") == 1
 
 
 async def test_a_spectator_sees_pairs_and_may_not_get_ready(server_url: str) -> None:

@@ -88,6 +88,16 @@ async def test_a_player_leaves_a_tournament_by_the_menu(server_url: str, tmp_pat
     await bob.close()
 
 
+@pytest.mark.parametrize(("columns", "lines"), [(80, 24), (120, 40), (50, 16)])
+async def test_the_standings_say_that_they_are_not_rated(
+    server_url: str, tmp_path: Path, columns: int, lines: int
+) -> None:
+    entering = InTournament(CreateTournament(), server_url, "ann")
+    async with terminal(entering, tmp_path, columns=columns, lines=lines) as player:
+        await shown(player)
+        await player.sees("A tournament changes nobody's rating.")
+
+
 async def test_a_code_of_no_tournament_is_named(server_url: str, tmp_path: Path) -> None:
     entering = JoinTournament(tournament="no-such-cup")
     async with terminal(InTournament(entering, server_url, "ann"), tmp_path) as player:
