@@ -151,7 +151,7 @@ def _mutable_children(node: ast.AST) -> Iterable[ast.AST]:
         return []
     if isinstance(node, ast.Module | ast.ClassDef):
         return [statement for statement in _statements(node.body) if not _is_member_text(node, statement)]
-    if isinstance(node, ast.If | ast.For | ast.While | ast.With | ast.Try):
+    if isinstance(node, ast.If | ast.For | ast.While | ast.With | ast.Try | ast.ExceptHandler | ast.match_case):
         return [child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.stmt) or _is_mutable(child)]
     if isinstance(node, ast.Call | ast.Subscript):
         name = ast.unparse(node.func if isinstance(node, ast.Call) else node.value)

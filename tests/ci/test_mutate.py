@@ -79,6 +79,14 @@ def test_text_logging_and_types_are_not_mutated(source: str) -> None:
     assert added(source) <= {"pass"}
 
 
+@pytest.mark.parametrize(
+    "source",
+    ["try:\n    x = y\nexcept E:\n    _LOG.info('a page')", "match x:\n    case _:\n        _LOG.info('a page')"],
+)
+def test_a_log_below_a_handler_or_a_case_is_not_mutated(source: str) -> None:
+    assert "pass" not in added(source)
+
+
 @pytest.mark.parametrize("source", ["x = max(a, b)", "x = min(a, b)"])
 def test_arguments_whose_order_does_not_matter_are_not_swapped(source: str) -> None:
     assert added(source) == set()

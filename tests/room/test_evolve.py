@@ -5,6 +5,7 @@ import pytest
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Leave, Rematch
 from fairest_protocol.messages.options import RoomOptions
+from fairest_protocol.messages.rivals import RivalWish
 from fairest_protocol.value import replace
 from fairest_server.room import events
 from fairest_server.room.checkpoint import make_checkpoint
@@ -47,6 +48,11 @@ def of_a_new_seat(seat: SeatState | None) -> SeatState:
 def test_a_room_is_empty_until_its_idle_time_is_over_unless_its_first_player_sits_down() -> None:
     state = evolve(None, events.RoomCreated(options=RoomOptions(idle_seconds=510)), 7_000)
     assert state.clocks == Clocks(idle_until_ms=517_000, paused_until_ms=7_000)
+
+
+def test_a_room_keeps_the_wish_for_a_rival() -> None:
+    created = events.RoomCreated(options=RoomOptions(), rival_after_seconds=20, rival_level="club")
+    assert evolve(None, created, 0).rival == RivalWish(20, "club")
 
 
 def test_a_pause_delays_every_clock_but_those_of_what_has_happened() -> None:

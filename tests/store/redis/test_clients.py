@@ -1,8 +1,14 @@
 """The settings of the clients of Redis."""
 
-import pytest
+from collections.abc import Sequence
+from typing import Any
 
-from fairest_server.store.redis.clients import make_client, without_secrets
+import pytest
+from redis.asyncio import ConnectionPool
+
+from fairest_server.store.redis.batching_client import BatchingRedis
+from fairest_server.store.redis.clients import describe_unfit, make_client, without_secrets
+from fairest_server.store.redis.driver import RedisCommand
 
 
 @pytest.mark.parametrize(
@@ -36,3 +42,32 @@ async def test_a_reply_has_two_seconds_unless_the_caller_says_otherwise() -> Non
 )
 def test_a_url_is_shown_without_user_password_and_parameters(url: str, shown: str) -> None:
     assert without_secrets(url) == shown
+
+
+class Told(BatchingRedis):
+    """A Redis that describes itself by these words."""
+
+    def __init__(self, **told: object) -> None:
+        super().__init__(connection_pool=ConnectionPool())
+        self.told = told
+
+    async def send_commands(self, commands: Sequence[RedisCommand]) -> list[Any]:
+        return [self.told if words[0] == "INFO" else 0 for words, _ in commands]
+
+
+@pytest.mark.parametrize(
+    ("told", "begins"),
+    [
+        ({"redis_mode": "sentinel"}, "redis://host:1 is a Sentinel"),
+        ({"server_mode": "sentinel"}, "redis://host:1 is a Sentinel"),
+        (
+            {"redis_mode": "cluster", "cluster_enabled": 1},
+            "the Redis at redis://host:1 is a node of a Cluster; give --redis-url redis+cluster://host:1",
+        ),
+        ({"redis_mode": "standalone", "cluster_enabled": 0}, None),
+    ],
+    ids=["a Sentinel of Redis", "a Sentinel of another engine", "a node of a Cluster", "a single Redis"],
+)
+async def test_no_server_starts_on_a_redis_of_another_kind(told: dict[str, object], begins: str | None) -> None:
+    unfit = await describe_unfit(Told(**told), "redis://ann:secret@host:1")
+    assert unfit is None if begins is None else str(unfit).startswith(begins)

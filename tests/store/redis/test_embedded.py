@@ -9,12 +9,14 @@ import tempfile
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from importlib.metadata import Distribution, PackageNotFoundError
 from pathlib import Path
 from typing import Any
 
 import pytest
+from redis.exceptions import RedisError
 
-from fairest_server.store.redis import embedded
+from fairest_server.store.redis import embedded, embedded_engine
 from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.clients import make_client
 from fairest_server.store.redis.embedded_engine import EmbeddedRedisError
@@ -134,6 +136,18 @@ async def wait_for_successor(folder: Path, process_id: int) -> None:
     await until(has_successor, "another Redis has taken the place of the one that died")
 
 
+async def wait_until_it_is_ready(url: str) -> None:
+    """Wait until a successor answers, and until that was noticed: then the connection for its pings is closed."""
+
+    async def has_one_client() -> bool:
+        with suppress(RedisError):
+            async with closing_client(url) as client:
+                return bool((await client.info("clients"))["connected_clients"] == 1)
+        return False
+
+    await until(has_one_client, "the successor is ready")
+
+
 async def wait_until_redis_reads(server: Process) -> None:
     assert server.stderr is not None
     async with asyncio.timeout(PATIENCE_SECONDS):
@@ -173,8 +187,19 @@ async def test_a_path_too_long_for_a_socket_is_refused(tmp_path: Path) -> None:
             pass
 
 
+def folder_with_socket_path_of(folder: Path, length: int) -> Path:
+    """Return a folder in which the path of the socket has this length in bytes."""
+    return folder / ("x" * (length - len(os.fsencode(folder / "redis.sock")) - 1))
+
+
+async def test_a_path_that_is_a_byte_too_long_for_a_socket_is_refused(folder: Path) -> None:
+    with pytest.raises(EmbeddedRedisError, match="shorter --data-dir"):
+        async with embedded_redis(folder_with_socket_path_of(folder, 101)):
+            pass
+
+
 async def test_a_path_that_a_socket_can_just_take_is_used(folder: Path) -> None:
-    long = folder / ("x" * (100 - len(os.fsencode(folder / "redis.sock")) - 1))
+    long = folder_with_socket_path_of(folder, 100)
     async with embedded_redis(long) as url:
         assert len(os.fsencode(long / "redis.sock")) == 100
         assert await put(url, "first") is None
@@ -370,7 +395,8 @@ async def test_a_folder_whose_orphaned_redis_does_not_end_is_refused(
     assert redis_servers_on(folder) == [process_id]
 
 
-async def test_a_redis_that_hangs_ends_with_its_server(folder: Path) -> None:
+async def test_a_redis_that_hangs_ends_with_its_server(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedded, "STOP_SECONDS", INTERVAL_SECONDS)
     async with embedded_redis(folder):
         (process_id,) = redis_servers_on(folder)
         os.kill(process_id, signal.SIGSTOP)
@@ -416,5 +442,56 @@ async def test_a_folder_that_a_killed_process_had_locked_is_free(folder: Path) -
 async def test_an_engine_does_not_inherit_the_lock_of_its_folder(folder: Path) -> None:
     async with embedded_redis(folder):
         (process_id,) = redis_servers_on(folder)
-        opened = [file.readlink() for file in Path(f"/proc/{process_id}/fd").iterdir()]
-    assert folder / "lock" not in opened
+        opened = [os.path.realpath(file) for file in Path(f"/proc/{process_id}/fd").iterdir()]
+    assert str(folder / "lock") not in opened
+
+
+@pytest.fixture
+def deaths() -> list[str]:
+    """The deaths of engines that were reported."""
+    return []
+
+
+async def test_each_death_of_an_engine_is_reported(
+    folder: Path, deaths: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedded, "RESTART_SECONDS", INTERVAL_SECONDS)
+    async with embedded.embedded_redis(folder, chosen_program(), lambda: deaths.append("died")) as url:
+        for _ in range(2):
+            (process_id,) = redis_servers_on(folder)
+            os.kill(process_id, signal.SIGKILL)
+            await wait_for_successor(folder, process_id)
+            await wait_until_it_is_ready(url)
+    assert deaths == ["died", "died"]
+
+
+async def test_an_engine_does_not_get_the_signals_of_the_terminal(folder: Path) -> None:
+    async with embedded_redis(folder):
+        (process_id,) = redis_servers_on(folder)
+        assert os.getsid(process_id) == process_id
+
+
+async def test_without_any_engine_it_is_said_how_to_get_one(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def find_nothing(name: str) -> Distribution:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(embedded_engine, "distribution", find_nothing)
+    monkeypatch.setenv("PATH", str(folder))
+    with pytest.raises(EmbeddedRedisError, match="no valkey-server or redis-server found; install one"):
+        async with embedded.embedded_redis(folder):
+            pass
+
+
+async def test_a_redis_that_hangs_is_killed_after_two_seconds(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    limits: list[float] = []
+    wait_for = asyncio.wait_for
+
+    async def shortened(ended: Any, seconds: float) -> Any:
+        limits.append(seconds)
+        return await wait_for(ended, INTERVAL_SECONDS)
+
+    async with embedded_redis(folder):
+        (process_id,) = redis_servers_on(folder)
+        os.kill(process_id, signal.SIGSTOP)
+        monkeypatch.setattr(asyncio, "wait_for", shortened)
+    assert limits == [2.0]

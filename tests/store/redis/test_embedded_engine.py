@@ -153,7 +153,10 @@ NAMES_BASE = b"file appendonly.aof.1.base.rdb seq 1 type b\n"
         (
             "Redis server v=6.2.14",
             {MANIFEST: b"file appendonly.aof seq 1 type b\n", "appendonlydir/appendonly.aof": b"*2\r\n"},
-            r"a Redis 7 or later, or a Valkey, wrote the data .* run the shipped Valkey 9.* leaving out",
+            (
+                r"a Redis 7 or later, or a Valkey, wrote the data .* run the shipped Valkey 9.* by leaving out "
+                r"--redis-program, or give another --data-dir$"
+            ),
         ),
         (
             "Redis server v=6.2.14",
@@ -173,7 +176,10 @@ NAMES_BASE = b"file appendonly.aof.1.base.rdb seq 1 type b\n"
         (
             "Redis server v=7.0.15",
             {MANIFEST: NAMES_BASE, BASE: b"VALKEY099\xfa\x0avalkey-ver\x0699.1.0"},
-            r"Valkey 99.1.0 wrote the data .* run Valkey 99.1.0 or a later one with --redis-program PATH",
+            (
+                r"Valkey 99.1.0 wrote the data .* run Valkey 99.1.0 or a later one with --redis-program PATH, or give "
+                r"another --data-dir$"
+            ),
         ),
         (
             "Valkey server v=9.1.2",
