@@ -217,3 +217,34 @@ async def test_the_points_of_a_player_without_rounds_are_those_of_a_new_one(
     await rate_rounds(redis, ("ann", "bob"), 0)
     assert await views.points("id-new", "classic") == 1_500
     assert await views.points("id-ann", "classic") > 1_500 > await views.points("id-bob", "classic")
+
+
+async def test_a_name_that_nobody_ever_used_leads_to_nobody(views: RatingViews) -> None:
+    assert await views.find("nobody") is None
+
+
+async def test_a_player_who_became_provisional_since_has_no_place_on_its_page(
+    views: RatingViews, redis: BatchingRedis, today: int
+) -> None:
+    await add_players(redis, "ann", "bob")
+    await rate_rounds(redis, ("ann", "bob"), *ROUNDS)
+    [later] = (await views.player_page(await find(views, "ann"), today + 399)).ratings
+    assert (later.is_provisional, later.place) == (True, None)
+
+
+async def test_points_are_rounded_half_up(views: RatingViews, redis: BatchingRedis, today: int) -> None:
+    for name, mean in (("ann", 1_700_500), ("bob", 1_700_499)):
+        await redis.hset(keys.player(name), mapping={"name": name})
+        await redis.hset(keys.tallies(name), "classic", f"[{mean},100000,{today},30]")
+        await redis.zadd(keys.board("classic"), {name: mean})
+    board = await views.leaderboard("classic", 0, today)
+    assert [each.rating for each in board.players] == [1_701, 1_700]
+
+
+async def test_a_player_on_the_board_without_a_tally_is_not_shown(
+    views: RatingViews, redis: BatchingRedis, today: int
+) -> None:
+    await add_players(redis, "ann", "bob")
+    await rate_rounds(redis, ("ann", "bob"), *ROUNDS)
+    await redis.delete(keys.tallies("id-ann"))
+    assert await names_on_board(views, today) == ["bob"]

@@ -60,7 +60,7 @@ class RatingViews:
         rows = [
             _rank(place, name.decode(), parse_tally(text), today)
             for place, (player, text, name) in enumerate(zip(players, found[::2], found[1::2], strict=True), first + 1)
-            if text and name and not self._is_hidden(player)
+            if name and not self._is_hidden(player)
         ]
         return Leaderboard(
             rules=rules,
@@ -86,8 +86,11 @@ class RatingViews:
             return None
         if holder is not None and holder.startswith(GIVEN_UP.encode()):
             holder = None
-        player_id = (holder or rated or b"").decode()
-        if not player_id or self._is_hidden(player_id):
+        found = holder or rated
+        if found is None:
+            return None
+        player_id = found.decode()
+        if self._is_hidden(player_id):
             return None
         known = cast("bytes | None", await cast("Any", self._redis.hget(keys.player(player_id), "name")))
         return None if known is None else NamedPlayer(player_id, known.decode())

@@ -132,6 +132,8 @@ async def test_a_program_that_is_not_an_engine_is_refused(folder: Path) -> None:
         (REDIS_6, REDIS_7, False),
         (REDIS_7, VALKEY, False),
         (Engine("Redis", (9, 9, 9)), VALKEY, False),
+        (Engine("Keydb", (6, 3, 4)), REDIS_6, False),
+        (VALKEY, Engine("Keydb", (6, 3, 4)), False),
     ],
     ids=str,
 )
@@ -166,7 +168,7 @@ NAMES_BASE = b"file appendonly.aof.1.base.rdb seq 1 type b\n"
         (
             "Redis server v=6.2.14",
             {MANIFEST: NAMES_BASE, BASE: b"REDIS0010\xfa\x09redis-ver\x057.0.0"},
-            r"Redis 7.0.0 wrote the data",
+            r"Redis 7.0.0 wrote the data .* run the shipped Valkey 9",
         ),
         (
             "Redis server v=6.0.16",
@@ -301,3 +303,15 @@ def test_a_shipped_package_that_lists_no_files_has_no_engine(monkeypatch: pytest
 
     monkeypatch.setattr(engine_module, "distribution", lambda _: WithoutFiles(Path()))
     assert shipped_engine() is None
+
+
+async def test_a_redis_of_7_0_goes_on_in_the_folder_that_it_has_made(folder: Path, tmp_path: Path) -> None:
+    put_files(folder, {MANIFEST: NAMES_BASE, BASE: b"REDIS0010\xfa\x09redis-ver\x057.0.0"})
+    await refuse_unreadable_data(fake_engine(tmp_path, "Redis server v=7.0.0"), folder)
+
+
+@pytest.mark.usefixtures("no_shipped_engine")
+async def test_without_the_shipped_engine_another_one_is_asked_for(folder: Path, tmp_path: Path) -> None:
+    put_files(folder, {MANIFEST: b"file appendonly.aof seq 1 type b\n", "appendonlydir/appendonly.aof": b"*2\r\n"})
+    with pytest.raises(EmbeddedRedisError, match="run that one or a later one with --redis-program PATH, or give"):
+        await refuse_unreadable_data(fake_engine(tmp_path, "Redis server v=6.2.14"), folder)
