@@ -218,8 +218,8 @@ def test_a_line_of_four_mebibytes_is_read(tmp_path: Path, size: int, is_read: bo
 
 
 def test_the_lines_of_a_receipt_come_without_their_ends(tmp_path: Path) -> None:
-    (tmp_path / "receipt.jsonl").write_bytes(b"{}\r\n{ }\n[]")
-    assert list(read_receipt(tmp_path / "receipt.jsonl")) == ["{}", "{ }", "[]"]
+    (tmp_path / "receipt.jsonl").write_bytes(b"{}\r\n{ }\n[x")
+    assert list(read_receipt(tmp_path / "receipt.jsonl")) == ["{}", "{ }", "[x"]
 
 
 def opening(number: int = 1) -> entries.RoundOpened:

@@ -141,3 +141,9 @@ def test_a_move_counts_its_source_and_its_target_from_0(
 ) -> None:
     move = MOVES[text]
     assert (move.source, move.target, move.takes_turned, move.places) == (source, target, takes_turned, places)
+
+
+def test_rules_without_starters_begin_with_empty_foundations() -> None:
+    rules = replace(CLASSIC, starters=False)
+    board = lay_out(rules, make_deal(rules, bytes(32)))
+    assert (board.foundations, board.stock) == (((),) * 4, 52)

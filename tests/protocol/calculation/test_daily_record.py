@@ -85,3 +85,42 @@ def test_a_record_in_another_spelling_is_refused() -> None:
         parse_daily_record(
             make_record().text().replace('"type":"attempt","format":1', '"type":"attempt", "format":1', 1)
         )
+
+
+@pytest.mark.parametrize(
+    ("more", "sentence"), [(0, "it is not the record of an attempt"), (1, "the record of an attempt has two lines")]
+)
+def test_a_text_may_have_64_kibibytes(more: int, sentence: str) -> None:
+    text = "{}\n{}\n"
+    with pytest.raises(BadRecord, match=f"^{sentence}"):
+        parse_daily_record("{" + " " * (2**16 - len(text) + more) + text[1:])
+
+
+@pytest.mark.parametrize("text", ["{}\n", "{}\n{}\n\n", "{}\n{}"])
+def test_a_record_has_two_lines(text: str) -> None:
+    with pytest.raises(BadRecord, match=r"^the record of an attempt has two lines$"):
+        parse_daily_record(text)
+
+
+def test_a_record_without_moves_is_one_of_an_attempt_whose_time_ran_out() -> None:
+    record = make_record()
+    race = start_race(RULES, make_deal(RULES, record.seed), seats=1)
+    empty = replace(record, moves=(), score=score_attempt(race, 0))
+    assert parse_daily_record(empty.text()).score.time_ms == 1_200_000
+
+
+@pytest.mark.parametrize("text", ["", '{"type":"tournament_race",', ' {"type":"attempt",', '{"type":"attempts"}'])
+def test_another_text_does_not_mean_to_be_one(text: str) -> None:
+    assert not is_daily_record(text)
+
+
+@pytest.mark.parametrize("name", ["ab", "n" * 20])
+def test_a_name_at_the_limits_is_read(name: str) -> None:
+    record = replace(make_record(), name=name)
+    assert parse_daily_record(record.text()) == record
+
+
+@pytest.mark.parametrize(("field", "value"), [("name", "a"), ("name", "n" * 21), ("attempt", "ab" * 15 + "a")])
+def test_a_text_beyond_the_limits_is_refused(field: str, value: str) -> None:
+    with pytest.raises(BadRecord, match="is not written as"):
+        parse_daily_record(_changed(field, value))

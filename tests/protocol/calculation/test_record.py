@@ -262,3 +262,23 @@ def test_lines_that_no_record_can_have_are_not_parsed(lines: list[str]) -> None:
 def test_a_file_of_one_line_is_not_a_record(lines: list[str]) -> None:
     with pytest.raises(BadRecord, match="there is only one line"):
         parse_record(lines[:1])
+
+
+@pytest.mark.parametrize(
+    ("lines", "number"),
+    [
+        ([2**15], None),
+        ([2**15 + 1], 1),
+        ([9, 2**15 + 1], 2),
+        ([2**15 - 1] * 128, None),
+        ([2**15 - 1] * 127 + [2**15], 128),
+        ([2**15 - 1] * 128 + [0], 129),
+    ],
+    ids=["a long line", "a longer line", "behind another", "full", "longer", "a line more"],
+)
+def test_the_lines_of_a_record_have_32_kibibytes_each_and_four_mebibytes_together(
+    lines: list[int], number: int | None
+) -> None:
+    sentence = "line 1 is not a line of a record" if number is None else f"line {number} is longer than a record can be"
+    with pytest.raises(BadRecord, match=f"^{sentence}|^there is only one line"):
+        parse_record(["x" * length for length in lines])

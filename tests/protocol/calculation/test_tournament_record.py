@@ -218,3 +218,55 @@ def test_a_record_in_another_spelling_is_refused(right: str, wrong: str) -> None
     assert right in RECORD.text()
     with pytest.raises(BadRecord, match="written"):
         parse_tournament_record(RECORD.text().replace(right, wrong, 1))
+
+
+@pytest.mark.parametrize(("number", "limit_seconds"), [(1, 600), (2**16 - 1, 600), (2, 7_200)])
+def test_a_record_at_the_limits_of_its_numbers_is_read(number: int, limit_seconds: int) -> None:
+    record = make_record(number=number, limit_seconds=limit_seconds)
+    assert parse_tournament_record(record.text()) == record
+
+
+def test_a_race_may_have_a_limit_of_one_second() -> None:
+    record = make_record(0, limit_seconds=1)
+    assert parse_tournament_record(record.text()) == record
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("round", 0), ("round", 2**16), ("limit_seconds", 0), ("limit_seconds", 7_201)]
+)
+def test_a_number_that_no_tournament_has_is_named(field: str, value: int) -> None:
+    with pytest.raises(BadRecord, match="there is no such round, or no such limit"):
+        parse_tournament_record(_changed(field, value))
+
+
+def test_a_tournament_of_as_many_players_as_it_may_have_is_checked() -> None:
+    many = tuple((f"bob-{number:03}", bytes(32)) for number in range(MOST_PLAYERS - 1))
+    make_record(0, entropies=(ENTROPIES[0], *many)).check()
+
+
+@pytest.mark.parametrize("code", ["a-b", "a-b-c-d-e-f"])
+def test_a_tournament_has_a_code_of_two_to_six_words(code: str) -> None:
+    record = make_record(0, code=code)
+    assert parse_tournament_record(record.text()) == record
+
+
+@pytest.mark.parametrize("code", ["a", "a-b-c-d-e-f-g"])
+def test_a_code_of_fewer_or_more_words_is_not_one_of_a_tournament(code: str) -> None:
+    with pytest.raises(BadRecord, match="is not written as"):
+        parse_tournament_record(make_record(0, code=code).text())
+
+
+@pytest.mark.parametrize(
+    ("more", "sentence"),
+    [(0, "it is not the record of a race"), (1, "the record of a race in a tournament has two lines")],
+)
+def test_a_text_may_have_64_kibibytes(more: int, sentence: str) -> None:
+    text = "{}\n{}\n"
+    with pytest.raises(BadRecord, match=f"^{sentence}"):
+        parse_tournament_record("{" + " " * (2**16 - len(text) + more) + text[1:])
+
+
+def test_an_unsigned_record_has_neither_key_nor_signature() -> None:
+    fields = {name: getattr(RECORD, name) for name in TournamentRecord.__struct_fields__[:10]}
+    record = TournamentRecord(**fields)
+    assert (record.key, record.signature) == (b"", b"")
