@@ -9,6 +9,7 @@ from typing import Any, cast
 import pytest
 from structlog.testing import capture_logs
 
+from fairest_server.ops import metrics
 from fairest_server.room.events import RoomClosed
 from fairest_server.room.steps import LogSlice
 from fairest_server.store import keys, wakeups
@@ -254,13 +255,22 @@ def pings(commandstats: bytes) -> int:
     return int(commandstats.partition(b"cmdstat_ping:calls=")[2].partition(b",")[0] or 0)
 
 
-async def test_a_bucket_that_moves_to_another_node_is_followed_there(cluster: RedisCluster) -> None:
+def faults() -> float:
+    """Return the number of faults that were counted for wake-ups."""
+    (family,) = metrics.FAULTS.collect()
+    counted = [sample for sample in family.samples if sample.name.endswith("_total")]
+    return sum(sample.value for sample in counted if sample.labels["where"] == metrics.Part.WAKEUPS)
+
+
+async def test_a_bucket_that_moves_to_another_node_is_followed_there_without_a_fault(cluster: RedisCluster) -> None:
+    before = faults()
     owner = cluster.owner(keys.log(ROOM))
     target = next(node for node in cluster.nodes if node is not owner)
     async with listening(cluster.url) as listener:
         await listener.receives_more()
         await asyncio.to_thread(cluster.move, keys.log(ROOM), to=target)
         await listener.receives_more()
+    assert faults() == before
 
 
 async def test_wake_ups_belong_to_slots_where_redis_has_such_channels(cluster: RedisCluster) -> None:
