@@ -95,15 +95,15 @@ class View:
             if not hidden or horizon is None or race is None:
                 # The entries before this race are open to everybody.
                 break
-            if isinstance(event, Played) and event.seat not in hidden:
+            if not isinstance(event, Played) or event.seat not in hidden:
                 continue
             for item in reversed(history.project(earlier).entries):
-                if item.opens_at is None or item.seat not in hidden:
+                if item.opens_at is None:
                     continue
                 if item.opens_at <= horizon:
-                    hidden.discard(item.seat)
+                    hidden.discard(event.seat)
                 else:
-                    waiting.append((item.seat, item.opens_at, item.text))
+                    waiting.append((event.seat, item.opens_at, item.text))
         for number, (seat, opens_at, text) in enumerate(reversed(waiting), 1):
             self._held[seat].append((number, opens_at, text))
         self._held_count = len(waiting)
