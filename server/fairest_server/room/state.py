@@ -188,8 +188,8 @@ class RoomState(Value):
         for number, until_ms in enumerate(self.clocks.away_until_ms):
             if until_ms is not None and self._absence_counts(number):
                 yield Deadline(until_ms, DeadlineKind.SEAT, number)
-        # A room in which a seat is kept for its player is not empty.
-        if self.clocks.idle_until_ms is not None and self.seats == (None, None):
+        # None while a seat is kept for its player: such a room is not empty.
+        if self.clocks.idle_until_ms is not None:
             yield Deadline(self.clocks.idle_until_ms, DeadlineKind.IDLE)
 
     def next_deadline(self) -> Deadline | None:
