@@ -87,7 +87,7 @@ def test_a_log_below_a_handler_or_a_case_is_not_mutated(source: str) -> None:
     assert "pass" not in added(source)
 
 
-@pytest.mark.parametrize("source", ["x = max(a, b)", "x = min(a, b)"])
+@pytest.mark.parametrize("source", ["x = max(a, b)", "x = min(a, b)", "with suppress(A, B):\n    x = a"])
 def test_arguments_whose_order_does_not_matter_are_not_swapped(source: str) -> None:
     assert added(source) == set()
 

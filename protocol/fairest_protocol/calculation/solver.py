@@ -96,7 +96,9 @@ class LineSearch:
         self._game = open_game(race.deal)
         self._start = open_position(race.deal, race.racers[seat])
         self._order = [0] * len(self._game.ranks)
-        self._easier, self._played = 1, 1
+        self._easier: int
+        self._played: int
+        """The weights of the present beam."""
         self._won: tuple[Move, ...] | None = None
 
     def find(self) -> tuple[Move, ...] | None:

@@ -142,3 +142,44 @@ def test_a_corrected_time_is_never_negative(thinks: list[tuple[int, bool]], rtt_
 @pytest.mark.parametrize("rtt_us", [-1, -(10**9)])
 def test_a_negative_round_trip_is_credited_with_nothing(rtt_us: int) -> None:
     assert credit_ms(rtt_us, (Answer(0, 500, True),)) == 0
+
+
+@pytest.mark.parametrize(
+    ("rtt_us", "answers", "has_turned", "last_ms"),
+    [
+        (0, (), False, 9_000 + 10),
+        (150_900, (), False, 9_000 + 10),
+        (150_900, (), True, 9_000 + 151 + 11),
+        (150_900, (Answer(0, 500, False),), False, 9_000 + 150 + 11),
+        (150_900, (Answer(0, 500, False),), True, 9_000 + 301 + 13),
+        (150_900, (Answer(0, 40, True),), True, 9_000 + 81 + 10),
+        (10**9, (), True, 9_000 + 301 + 13),
+    ],
+)
+def test_the_last_chance_is_the_winners_corrected_time_and_what_the_other_seat_may_be_credited(
+    rtt_us: int, answers: tuple[Answer, ...], has_turned: bool, last_ms: int
+) -> None:
+    winner = Timing(10_000, 200_000, 1_000, 9_000)
+    assert last_chance_ms(winner, rtt_us, answers, has_turned=has_turned) == last_ms
+
+
+@pytest.mark.parametrize(
+    ("first_ms", "second_ms", "winner"),
+    [(5_000, 5_101, 0), (5_000, 5_100, None), (5_100, 5_000, None), (5_101, 5_000, 1), (5_000, 5_000, None)],
+)
+def test_a_hundredth_of_both_credits_is_a_dead_heat_to_the_millisecond(
+    first_ms: int, second_ms: int, winner: int | None
+) -> None:
+    pair = [Timing(9_000, 100_000, 4_000, first_ms), Timing(9_000, 100_000, 6_099, second_ms)]
+    assert first_by_correction(pair) == winner
+
+
+def test_the_row_of_a_seat_has_its_arrival_its_credit_and_what_is_left() -> None:
+    answers = (Answer(0, 500, False), Answer(500, 1_000, False))
+    assert make_timing(100_000, answers, 7_000) == Timing(7_000, 100_000, 200, 6_800)
+    assert make_timing(100_000, answers, None) == Timing(None, 100_000, 200, None)
+
+
+def test_credit_is_counted_in_microseconds_and_rounded_down_at_the_end() -> None:
+    answers = tuple(Answer(at_ms, at_ms + 500, False) for at_ms in (0, 500, 1_000))
+    assert credit_ms(100_900, answers) == 302

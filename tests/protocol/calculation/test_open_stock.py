@@ -42,3 +42,8 @@ def test_a_game_whose_foundations_are_full_costs_nothing(game_and_start: tuple[O
 
 def test_a_search_that_may_look_at_one_position_has_looked_at_one(game_and_start: tuple[OpenGame, Position]) -> None:
     assert exhaust(*game_and_start, max_nodes=1) == (Verdict.OPEN, (), 1)
+
+
+def test_an_empty_waste_is_not_redealt(game_and_start: tuple[OpenGame, Position]) -> None:
+    game, start = game_and_start
+    assert redealt(game, Position(start.heights, ((),) * len(start.piles), ())) is None

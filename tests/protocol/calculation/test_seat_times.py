@@ -2,8 +2,10 @@
 
 import itertools
 
+import pytest
+
 from fairest_protocol.calculation.deal import make_deal
-from fairest_protocol.calculation.distance import Answer
+from fairest_protocol.calculation.distance import Answer, last_chance_ms
 from fairest_protocol.calculation.moves import MOVES, REDEAL
 from fairest_protocol.calculation.race import Ending, Race, start_race
 from fairest_protocol.calculation.rules import choose_rules
@@ -93,3 +95,42 @@ def test_the_ledger_has_a_row_for_each_seat() -> None:
     _, times, _ = race_to_the_end()
     first, second = make_ledger((times, SeatTimes()))
     assert (first.arrival_ms, second.arrival_ms, second.credit_ms) == (times.arrival_ms, None, 0)
+
+
+@pytest.mark.parametrize("winner", [0, 1])
+@pytest.mark.parametrize("rtt_us", [None, 200_000])
+def test_the_last_chance_is_that_of_the_seat_that_still_races(winner: int, rtt_us: int | None) -> None:
+    _, times, steps = race_to_the_end()
+    race = start_race(RULES, make_deal(RULES, bytes(32)), has_credit=True)
+    for before, _ in steps[:-1]:
+        race = race.play(winner, choose(before.racers[0].board))
+    taken = SeatTimes(rtt_us, 900, (Answer(0, 900, False),))
+    both = (times, taken) if winner == 0 else (taken, times)
+    wanted = last_chance_ms(times.timing(), rtt_us or 0, taken.answers, has_turned=True)
+    assert last_chance(race, both) == wanted
+
+
+def test_a_seat_that_has_stopped_has_no_last_chance() -> None:
+    race, times, _ = race_to_the_end()
+    assert last_chance(race.stop((1,), Ending.AWAY), (times, SeatTimes())) is None
+
+
+def test_a_proof_is_a_card_of_the_first_pass_that_went_straight_to_a_foundation() -> None:
+    _, times, steps = race_to_the_end()
+    wanted = []
+    for (race, _), _ in itertools.pairwise(steps):
+        racer, move = race.racers[0], choose(race.racers[0].board)
+        if move.takes_turned:
+            wanted.append(move.places and racer.turn.pass_number == 0 and bool(racer.ahead))
+    assert [answer.is_proof for answer in times.answers] == wanted
+
+
+def test_times_before_a_pause_stay_as_they_are() -> None:
+    _, times, _ = race_to_the_end()
+    assert times.clamped(10**9) == times
+
+
+def test_times_behind_the_start_of_a_pause_are_set_to_it() -> None:
+    times = SeatTimes(5, 700, (Answer(100, 300, True), Answer(300, 700, False)), None)
+    assert times.clamped(500) == SeatTimes(5, 500, (Answer(100, 300, True), Answer(300, 500, False)), None)
+    assert times.clamped(200) == SeatTimes(5, 200, (Answer(100, 200, True), Answer(200, 200, False)), None)

@@ -15,7 +15,7 @@ from fairest_protocol.calculation.moves import Move
 from fairest_protocol.calculation.open_stock import open_game, open_position, plan_order, play_out, redealt, settle
 from fairest_protocol.calculation.race import Race, start_race
 from fairest_protocol.calculation.rules import Rules, choose_rules
-from fairest_protocol.calculation.solver import solve_race
+from fairest_protocol.calculation.solver import LineSearch, solve_race
 from tests.protocol.calculation.test_solver import tiny_race
 
 TWO_PASSES = choose_rules("classic", 2, 1)
@@ -68,6 +68,13 @@ def solved(rules: Rules, deals: int, max_nodes: int) -> Iterator[object]:
         yield solution.verdict.value, texts(solution.line), solution.nodes
 
 
+def searched(rules: Rules, deals: int, max_nodes: int) -> Iterator[object]:
+    """Yield what the beam search finds on the first deals of some rules."""
+    for number in range(deals):
+        search = LineSearch(start_race(rules, make_deal(rules, bytes([number]) * 32), seats=1), 0, max_nodes)
+        yield texts(search.find() or ()), search.nodes
+
+
 ESTIMATES = {
     "classic": "0bb16b0f7463c864",
     "easy": "e7a9beb17853b5d5",
@@ -107,3 +114,8 @@ def test_the_answers_to_deals_with_few_piles_and_two_passes_stay_as_they_are() -
 @pytest.mark.parametrize(("max_nodes", "digest"), [(300, "a2b9085ad137e39d"), (20, "4bb5e2f662e19ecc")])
 def test_the_answers_of_the_search_of_all_moves_stay_as_they_are(max_nodes: int, digest: str) -> None:
     assert digest_of(exhausted(60, max_nodes)) == digest
+
+
+@pytest.mark.parametrize(("piles", "digest"), [(1, "bebd3f93c2845587"), (2, "4ad24713180a8aa9")])
+def test_the_beams_that_are_tried_with_few_piles_stay_as_they_are(piles: int, digest: str) -> None:
+    assert digest_of(searched(choose_rules("classic", piles, 0), 2, 700)) == digest

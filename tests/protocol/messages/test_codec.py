@@ -74,8 +74,8 @@ def test_any_object_is_a_message_or_a_violation_with_a_printable_sentence(fields
 @pytest.mark.parametrize("card", ["", "1H", "AX", "10H", "ah", "AHH"])
 def test_a_text_that_is_not_a_card_is_a_violation(card: str) -> None:
     frame = {"type": "turned", "seat": 0, "turn": [0, 0], "card": card, "salt": "00" * 32}
-    with pytest.raises(ProtocolViolation):
-        decode_from_server(json.dumps({"type": "view", "position": 1, "entries": [frame]}))
+    with pytest.raises(ProtocolViolation, match=r": not a card: rank A23456789TJQK, then suit CDHS or cdhs\.$"):
+        decode_from_server(view_of(frame))
 
 
 LEFT = {"type": "left"}
@@ -263,3 +263,10 @@ def test_a_key_that_stands_twice_is_found_in_bytes_as_well() -> None:
 )
 def test_a_colon_that_follows_no_key_of_the_message_itself_does_no_harm(frame: str) -> None:
     assert decode_from_client(frame) == decode_from_client(json.dumps(json.loads(frame)))
+
+
+@pytest.mark.parametrize("turn", [[-1, 0], [0, -1]])
+def test_a_turn_that_counts_from_below_0_is_a_violation(turn: list[int]) -> None:
+    frame = {"type": "turned", "seat": 0, "turn": turn, "card": "AS", "salt": "00" * 32}
+    with pytest.raises(ProtocolViolation, match="not a turn: pass and position count from 0"):
+        decode_from_server(view_of(frame))
