@@ -3,8 +3,9 @@
 import pytest
 
 from fairest_protocol.calculation.deal import make_deal
+from fairest_protocol.calculation.distance import Timing
 from fairest_protocol.calculation.moves import MOVES
-from fairest_protocol.calculation.race import Ending, Race, Score, Turn, start_race, undealt_outcome
+from fairest_protocol.calculation.race import Ending, Race, Score, Turn, judge, start_race, undealt_outcome
 from fairest_protocol.calculation.rules import choose_rules
 from fairest_protocol.value import replace
 
@@ -92,3 +93,81 @@ def test_the_last_turn_is_behind_the_stock_of_the_last_pass() -> None:
     rules = choose_rules("redeal")
     race = start_race(rules, make_deal(rules, bytes(32)))
     assert [race.is_last_turn(turn) for turn in (Turn(0, 48), Turn(1, 47), Turn(1, 48))] == [False, False, True]
+
+
+def score(ending: Ending, placed: int = 9, direct: int = 3) -> Score:
+    return Score(placed, 52, direct, 48, ending)
+
+
+SLOWER, FASTER = Timing(9_000, 0, 0, 9_000), Timing(8_000, 0, 0, 8_000)
+
+
+@pytest.mark.parametrize(
+    ("scores", "direct_breaks_ties", "ledger", "winner"),
+    [
+        ((score(Ending.STUCK), score(Ending.STUCK)), False, None, None),
+        ((score(Ending.STUCK, 10), score(Ending.STUCK)), False, None, 0),
+        ((score(Ending.STUCK), score(Ending.STUCK, 10)), False, None, 1),
+        ((score(Ending.WON), score(Ending.STUCK, 10)), False, None, 0),
+        ((score(Ending.ROUND_OVER, 10), score(Ending.WON)), False, None, 1),
+        ((score(Ending.WON), score(Ending.WON)), False, (SLOWER, FASTER), 1),
+        ((score(Ending.WON), score(Ending.WON)), False, (FASTER, SLOWER), 0),
+        ((score(Ending.RESIGNED, 10), score(Ending.ROUND_OVER)), False, None, 1),
+        ((score(Ending.ROUND_OVER), score(Ending.NOT_REVEALED, 10)), False, None, 0),
+        ((score(Ending.NOT_REVEALED), score(Ending.NOT_REVEALED)), False, None, None),
+        ((score(Ending.AWAY, 9, 4), score(Ending.STUCK)), False, None, None),
+        ((score(Ending.AWAY, 9, 4), score(Ending.STUCK)), True, None, 0),
+        ((score(Ending.STUCK, 9), score(Ending.STUCK, 8, 9)), True, None, 0),
+    ],
+)
+def test_the_winner_follows_from_the_scores(
+    scores: tuple[Score, Score],
+    direct_breaks_ties: bool,
+    ledger: tuple[Timing, Timing] | None,
+    winner: int | None,
+) -> None:
+    assert judge(scores, direct_breaks_ties=direct_breaks_ties, ledger=ledger) == winner
+
+
+@pytest.mark.parametrize(
+    ("has_credit", "ending", "is_kept"),
+    [(True, Ending.WON, True), (True, Ending.STUCK, False), (False, Ending.WON, False)],
+)
+def test_the_ledger_is_part_of_a_result_with_credit_that_a_seat_won(
+    race: Race, has_credit: bool, ending: Ending, is_kept: bool
+) -> None:
+    over = replace(race, has_credit=has_credit).stop((0,), ending).stop((1,), Ending.STUCK)
+    assert over.outcome((SLOWER, FASTER)).ledger == ((SLOWER, FASTER) if is_kept else None)
+
+
+@pytest.mark.parametrize(
+    ("ending", "has_credit", "other"),
+    [
+        (Ending.WON, False, Ending.ROUND_OVER),
+        (Ending.WON, True, None),
+        (Ending.RESIGNED, False, Ending.ROUND_OVER),
+        (Ending.RESIGNED, True, Ending.ROUND_OVER),
+        (Ending.NOT_REVEALED, False, Ending.ROUND_OVER),
+        (Ending.STOPPED, False, None),
+        (Ending.AWAY, False, None),
+    ],
+)
+def test_some_endings_of_a_seat_end_the_round_for_the_other_one(
+    race: Race, ending: Ending, has_credit: bool, other: Ending | None
+) -> None:
+    racers = replace(race, has_credit=has_credit).stop((0,), ending).racers
+    assert [racer.ending for racer in racers] == [ending, other]
+
+
+def test_a_seat_that_is_stopped_in_the_countdown_has_seen_no_card(race: Race) -> None:
+    racers = race.stop_before_start((1,), Ending.AWAY).racers
+    assert [(racer.seen, racer.ending) for racer in racers] == [(1, None), (0, Ending.AWAY)]
+
+
+def test_a_race_is_one_of_two_seats_without_options(race: Race) -> None:
+    assert (len(race.racers), race.direct_breaks_ties, race.has_credit) == (2, False, False)
+
+
+def test_the_moves_of_a_seat_are_counted_with_its_last_word(race: Race) -> None:
+    racer = race.play(0, MOVES["sa"]).play(0, MOVES["stop"]).racers[0]
+    assert (racer.moves, racer.last_move, racer.ending) == (2, MOVES["stop"], Ending.STOPPED)

@@ -15,6 +15,7 @@ from fairest_protocol.calculation.rules import (
     Rules,
     choose_rules,
     find_variant,
+    span,
 )
 
 ROOT = Path(__file__).parents[3]
@@ -172,3 +173,46 @@ def test_only_the_table_knows_the_names_of_variants() -> None:
         if isinstance(part, ast.Constant) and part.value in VARIANTS
     ]
     assert comparisons == []
+
+
+@pytest.mark.parametrize(
+    ("allowed", "noun", "words"),
+    [
+        (range(1), "redeal", "no redeal"),
+        (range(1, 2), "pile", "1 pile"),
+        (range(2, 3), "pile", "2 piles"),
+        (range(2), "redeal", "0 or 1 redeal"),
+        (range(5, 7), "pile", "5 or 6 piles"),
+        (range(3), "redeal", "0 to 2 redeals"),
+        (range(1, 9), "pile", "1 to 8 piles"),
+    ],
+)
+def test_a_range_of_counts_is_told_in_words(allowed: range, noun: str, words: str) -> None:
+    assert span(allowed, noun) == words
+
+
+@pytest.mark.parametrize(
+    ("name", "piles", "redeals", "sentence"),
+    [
+        ("easy", 4, 2, "easy is played with 5 or 6 piles, not 4; choose classic for that"),
+        ("easy", 4, 3, "easy is played with 5 or 6 piles, not 4"),
+        ("easy", 9, 0, "easy is played with 5 or 6 piles, not 9"),
+        ("reverse", 9, 0, "reverse is played with 1 to 8 piles, not 9"),
+        ("classic", 4, 3, "classic is played with 0 to 2 redeals, not 3"),
+    ],
+)
+def test_another_variant_is_advised_if_it_is_the_same_game_with_these_parameters(
+    name: str, piles: int, redeals: int, sentence: str
+) -> None:
+    with pytest.raises(BadRules, match=f"^{sentence}$"):
+        choose_rules(name, piles, redeals)
+
+
+@pytest.mark.parametrize(("step", "length"), [(1, 1), (12, 13), (-1, 13), (14, 13)])
+def test_a_foundation_may_have_one_card_or_all_ranks(step: int, length: int) -> None:
+    assert len(set(Foundation(13, step, length).sequence())) == length
+
+
+@pytest.mark.parametrize("row", [{"decks": 2}, {"piles": 1}, {"piles": 8}, {"redeals": 9}])
+def test_rules_at_their_bounds_can_be_played(row: dict[str, Any]) -> None:
+    assert Rules(**{"name": "good", "foundations": CLASSIC.foundations, **row})
