@@ -258,3 +258,18 @@ def test_a_voided_round_shows_its_secret_and_waits_for_a_player() -> None:
         entries.RoundVoided(round=bytes(16), secret=bytes(32))
     )
     assert (voided.phase, voided.until_ms, voided.secret) == (Phase.WAITING, None, bytes(32))
+
+
+def test_the_stock_has_the_cards_of_the_first_pass() -> None:
+    deal, (first,) = SEALED.deal, SEALED.envelopes
+    shown = entries.Dealt(
+        layout=deal.foundations,
+        starters=deal.starters,
+        markers=(),
+        piles=4,
+        redeals=1,
+        envelopes=(first, first[:5]),
+        until_ms=0,
+    )
+    board = Scene(options=RoomOptions()).after(shown).seats[0].board
+    assert board is not None and board.stock == 48
