@@ -11,6 +11,7 @@ from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.calculation.race import start_race
 from fairest_protocol.calculation.record import BadRecord
 from fairest_protocol.calculation.rules import VARIANTS
+from fairest_protocol.calculation.seal import commit_secret, hash_daily_round, make_seed
 from fairest_protocol.calculation.timed_moves import TimedMove
 from fairest_protocol.value import replace
 from tests.support.daily import BEACON, SECRET, careless_moves
@@ -124,3 +125,10 @@ def test_a_name_at_the_limits_is_read(name: str) -> None:
 def test_a_text_beyond_the_limits_is_refused(field: str, value: str) -> None:
     with pytest.raises(BadRecord, match="is not written as"):
         parse_daily_record(_changed(field, value))
+
+
+def test_the_deck_of_an_attempt_follows_from_the_secret_the_beacon_and_its_day() -> None:
+    record = make_record()
+    round_id = hash_daily_round("2026-11-24", "classic")
+    assert (record.round_id, record.commitment) == (round_id, commit_secret(round_id, SECRET))
+    assert record.seed == make_seed(SECRET, (BEACON, bytes(32)), round_id)

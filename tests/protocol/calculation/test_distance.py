@@ -183,3 +183,13 @@ def test_the_row_of_a_seat_has_its_arrival_its_credit_and_what_is_left() -> None
 def test_credit_is_counted_in_microseconds_and_rounded_down_at_the_end() -> None:
     answers = tuple(Answer(at_ms, at_ms + 500, False) for at_ms in (0, 500, 1_000))
     assert credit_ms(100_900, answers) == 302
+
+
+@pytest.mark.parametrize("lay_ms", [299, 300, 301])
+def test_a_hundred_cards_are_credited_with_the_time_for_which_they_lay_up_to_a_round_trip_each(lay_ms: int) -> None:
+    answers = tuple(Answer(at_ms, at_ms + lay_ms, False) for at_ms in range(0, 100_000, 1_000))
+    assert credit_ms(300_000, answers) == 100 * min(lay_ms, 300)
+
+
+def test_without_credit_a_millisecond_decides() -> None:
+    assert first_by_correction([Timing(9, 0, 0, 9), Timing(8, 0, 0, 8)]) == 1

@@ -112,6 +112,7 @@ SLOWER, FASTER = Timing(9_000, 0, 0, 9_000), Timing(8_000, 0, 0, 8_000)
         ((score(Ending.ROUND_OVER, 10), score(Ending.WON)), False, None, 1),
         ((score(Ending.WON), score(Ending.WON)), False, (SLOWER, FASTER), 1),
         ((score(Ending.WON), score(Ending.WON)), False, (FASTER, SLOWER), 0),
+        ((score(Ending.WON), score(Ending.STUCK)), False, (SLOWER, FASTER), 0),
         ((score(Ending.RESIGNED, 10), score(Ending.ROUND_OVER)), False, None, 1),
         ((score(Ending.ROUND_OVER), score(Ending.NOT_REVEALED, 10)), False, None, 0),
         ((score(Ending.NOT_REVEALED), score(Ending.NOT_REVEALED)), False, None, None),
