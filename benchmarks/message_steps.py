@@ -42,7 +42,7 @@ from fairest_protocol.messages.from_client import (
     Reveal,
     Watch,
 )
-from fairest_protocol.messages.from_server import FromServer, Left, LeftQueue, Placed, Queued, Renewed
+from fairest_protocol.messages.from_server import FromServer, Left, LeftQueue, Placed, Queued, Renewed, Watching
 from fairest_protocol.messages.tournaments import (
     CreateTournament,
     JoinTournament,
@@ -234,7 +234,7 @@ async def _answer(client: WireClient, message: Message | bytes) -> FromServer:
     await client.send(message if isinstance(message, Message) else message.decode())
     while True:
         answer = await client.receive()
-        if not isinstance(answer, Placed):
+        if not isinstance(answer, Placed | Watching):
             return answer
 
 

@@ -44,6 +44,7 @@ REPLIES: Final[dict[type[Message], tuple[type[Message], ...]]] = {
 UNASKED: Final[tuple[type[Message], ...]] = (
     from_server.View,
     from_server.Placed,
+    from_server.Watching,
     from_server.Left,
     from_server.Queued,
     from_server.LeftQueue,

@@ -24,6 +24,7 @@ from fairest_protocol.messages.from_server import (
     Pong,
     Renewed,
     UnknownMessage,
+    Watching,
 )
 from fairest_server.daily.attempt import show_start
 from fairest_server.room.match_record import record_last_match
@@ -91,6 +92,7 @@ def _made() -> Iterator[Message]:
     yield Pong(id="ping-7", now_ms=1_795_441_242_771)
     yield Accepted(number=12)
     yield Placed(placed=(17, 21))
+    yield Watching(watching=12)
     yield Announcement(text="This server restarts at noon; your race goes on afterwards.")
     try:
         decode_from_client('{"type":"play","number":1,"move":"s9"}')

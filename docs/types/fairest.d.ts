@@ -64,6 +64,7 @@ export type FromServer =
   | Snapshot
   | View
   | Placed
+  | Watching
   | Accepted
   | Refused
   | Error
@@ -530,7 +531,8 @@ export interface LeftQueue {
  * A room as the lobby knows it: nothing of a round but whether there is one. `since_ms`: when that began.
  *
  * With `rival_after_seconds` a program may take the free seat once the room has waited so long; null if none may.
- * `certified` is there only if its deals are.
+ * `certified` is there only if its deals are. `watching` and `placed` are those of the last seconds: the number of
+ * spectators, and the cards that each player has placed, null outside of a race and in a room without spectators.
  */
 export interface ListedRoom {
   room: RoomCode;
@@ -546,6 +548,8 @@ export interface ListedRoom {
   rival_after_seconds: number | null;
   rival_level: string | null;
   certified?: 1 | null;
+  watching: number;
+  placed: [number, number] | null;
 }
 
 /** A page of the listed rooms: those with a free seat first, then the newest. `total` counts all of them. */
@@ -1380,6 +1384,12 @@ export interface WatchTournament {
   tournament: RoomCode;
   /** An integer from 0, below 2147483648. @defaultValue `0` */
   version?: number;
+}
+
+/** How many connections watch the room as spectators, about once a second and only when it has changed. */
+export interface Watching {
+  type: "watching";
+  watching: number;
 }
 
 /**

@@ -74,6 +74,12 @@ async def serving_rooms(
         heartbeat.on_requests = OperatorControl(control, player_verbs, rooms, tasks.create_task).on_requests
         for run in (heartbeat.run, heartbeat.watch_silence, sweeper.release, sweeper.compare, sweeper.sweep):
             tasks.create_task(run())
-        for work in (rooms.rounds.advance, rooms.rater.advance, rooms.daily_deals.advance, rooms.tournaments.advance):
+        for work in (
+            rooms.rounds.advance,
+            rooms.rater.advance,
+            rooms.daily_deals.advance,
+            rooms.tournaments.advance,
+            rooms.public_counting.advance,
+        ):
             tasks.create_task(repeat(work, rooms.stopping))
         yield rooms

@@ -7,7 +7,7 @@ import pytest
 
 from fairest_protocol.messages.from_server import Accepted, Placed, Refused, Snapshot, View
 from fairest_protocol.messages.refusals import Refusal
-from fairest_server.live.subscribers import DropReason, Subscribers
+from fairest_server.live.subscribers import DropReason, Subscribers, send_placed
 from fairest_server.room.catchup import make_catchup
 from fairest_server.room.events import Attached, Detached, Event, SeatFreed
 from fairest_server.room.evolve import evolve
@@ -152,19 +152,19 @@ def ticks_of(subscriber: RecordingSubscriber) -> list[Placed]:
 def test_a_tick_is_sent_to_everybody_once_for_the_same_counts(shown: Shown, seat: int | None) -> None:
     subscriber = shown.admit(seat)
     for _ in range(2):
-        shown.subscribers.send_placed(shown.table.state)
+        send_placed(shown.subscribers, shown.table.state)
     shown.ring()
     assert ticks_of(subscriber) == [Placed(placed=(4, 4))]
 
 
 def test_there_is_no_tick_of_a_room_without_a_state(shown: Shown) -> None:
     player = shown.admit(0)
-    shown.subscribers.send_placed(None)
+    send_placed(shown.subscribers, None)
     assert ticks_of(player) == []
 
 
 def test_a_subscriber_that_enters_is_sent_the_last_tick(shown: Shown) -> None:
-    shown.subscribers.send_placed(shown.table.state)
+    send_placed(shown.subscribers, shown.table.state)
     assert ticks_of(shown.admit(0)) == [Placed(placed=(4, 4))]
 
 
@@ -220,8 +220,8 @@ def test_a_subscriber_whose_entry_is_refused_is_told_so_and_forgotten(shown: Sho
 
 def test_ticks_end_with_the_race(shown: Shown) -> None:
     player = shown.admit(0)
-    shown.subscribers.send_placed(shown.table.state)
-    shown.subscribers.send_placed(None)
+    send_placed(shown.subscribers, shown.table.state)
+    send_placed(shown.subscribers, None)
     assert len(ticks_of(player)) == 1
 
 

@@ -11,13 +11,14 @@ from playwright.async_api import Page, WebSocketRoute
 
 from fairest_cli.records.record_check import verify_record
 from fairest_protocol.calculation.board import Board
-from fairest_protocol.messages.from_client import Create, Join
+from fairest_protocol.messages.from_client import Create, Join, Leave, Watch
 from fairest_protocol.messages.options import RoomOptions
 from tests.page.conftest import needed_browser
 from tests.support.bots import bot, start_match
 from tests.support.browser import Browser
 from tests.support.ports import free_port
 from tests.support.processes import Fleet
+from tests.support.wire_client import open_client, racing_players
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(180)]
 
@@ -327,6 +328,22 @@ async def test_the_lobby_lists_a_room_and_its_links(browser: Browser, fleet: Fle
         page = await browser.open(url)
         await page.wait_for_selector(f"a[href='/r/{room}?join']")
         task.cancel()
+    await browser.check(page)
+
+
+LISTED = RoomOptions(listed=True, countdown_seconds=0)
+
+
+async def test_a_room_and_its_line_in_the_lobby_count_the_spectators(browser: Browser, fleet: Fleet) -> None:
+    url = await fleet.start()
+    async with racing_players(url, options=LISTED) as (first, _), open_client(url) as spectator:
+        await spectator.enter(Watch(room=first.room))
+        page = await browser.open(url)
+        await page.wait_for_selector(".rooms >> text=4 : 4 cards · 1 watching")
+        await page.click(f"a[href='/r/{first.room}']")
+        await page.wait_for_selector("p.watching >> text=2 watching")
+        await spectator.send(Leave())
+        await page.wait_for_selector("p.watching >> text=1 watching")
     await browser.check(page)
 
 

@@ -23,7 +23,7 @@ from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.from_client import Play
 from fairest_protocol.messages.from_server import Refused
 from fairest_protocol.messages.options import RoomOptions, Spectators
-from fairest_server.live.subscribers import DropReason, Subscribers
+from fairest_server.live.subscribers import DropReason, Subscribers, send_placed
 from fairest_server.room.catchup import make_catchup
 from fairest_server.room.projection import StepHistory, project
 from fairest_server.room.view import ORIGIN, ViewCursor, views_of
@@ -186,7 +186,7 @@ def seen_by(viewer: int | None, run: Run, start: int) -> list[bytes]:
     for count, step in enumerate(steps[start:], start + 1):
         subscribers.show([step])
         for _ in range(run.ticks.count(count)):
-            subscribers.send_placed(step.after)
+            send_placed(subscribers, step.after)
     return subscriber.frames
 
 

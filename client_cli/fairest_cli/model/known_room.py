@@ -35,6 +35,7 @@ from fairest_protocol.messages.from_server import (
     Snapshot,
     UnknownMessage,
     View,
+    Watching,
     Welcome,
 )
 from fairest_protocol.messages.refusals import Refusal
@@ -60,11 +61,12 @@ class Contradiction(ValueError):
 class KnownRoom(Value):
     """The room as far as the server has shown it to us.
 
-    `room` is its code; `seat` is None for a spectator. `position` is the number of the last entry of the view that we
-    received, `tag` the tag of its append; `resume` sends both. `placed` are the counts of the round's last tick, None
-    before its first one. `sent` are our moves that the server has not answered yet. `clock_ahead_ms` is how far our
-    clock is ahead of the server's. `queued` is what the server told last of our wait for an opponent, None outside of
-    the queue. `binding` is the evidence that holds the server to the round, and how the last round ended.
+    `room` is its code; `seat` is None for a spectator. `position` is the number of the last entry of the view that
+    we received, `tag` the tag of its append; `resume` sends both. `placed` are the counts of the round's last tick,
+    None before its first one. `watching` is the number of spectators that the server counted last. `sent` are our
+    moves that the server has not answered yet. `clock_ahead_ms` is how far our clock is ahead of the server's.
+    `queued` is what the server told last of our wait for an opponent, None outside of the queue. `binding` is the
+    evidence that holds the server to the round, and how the last round ended.
     """
 
     server_url: str = DEFAULT_SERVER
@@ -76,6 +78,7 @@ class KnownRoom(Value):
     position: int = 0
     tag: str | None = None
     placed: tuple[int, int] | None = None
+    watching: int = 0
     sent: tuple[Play, ...] = ()
     clock_ahead_ms: int = 0
     queued: Queued | None = None
@@ -124,8 +127,9 @@ class KnownRoom(Value):
 
     def with_status(self, status: ConnectionStatus) -> "KnownRoom":
         """Return the model after the state of the connection changed."""
-        binding = self.binding.after_drop() if status is ConnectionStatus.LOST else self.binding
-        return replace(self, status=status, binding=binding)
+        if status is not ConnectionStatus.LOST:
+            return replace(self, status=status)
+        return replace(self, status=status, binding=self.binding.after_drop(), watching=0)
 
     def after_way_out(self, way_out: WayOut, detail: str, now_ms: int) -> "KnownRoom":
         """Return the model after a way out of the room that is no message. Raises `Cheated` unless it is explained."""
@@ -159,6 +163,8 @@ class KnownRoom(Value):
                 return replace(model, name=name, seal_check=seal_check, clock_ahead_ms=now_ms - server_ms)
             case Placed(placed=placed):
                 return replace(model, placed=placed)
+            case Watching(watching=watching):
+                return replace(model, watching=watching)
             case Accepted(number=number):
                 return replace(model, sent=tuple(play for play in self.sent if play.number > number))
             case Refused(to="play", code=Refusal.TRY_AGAIN | Refusal.IN_DOUBT):
@@ -249,6 +255,7 @@ class KnownRoom(Value):
             position=message.position,
             tag=message.tag,
             placed=None,
+            watching=0,
             queued=None,
             seal_check=seal_check,
             clock_ahead_ms=now_ms - message.now_ms,

@@ -45,9 +45,11 @@ def describe_players(listed: ListedRoom) -> str:
 
 
 def describe_listed_rules(listed: ListedRoom) -> str:
-    """Return the rules of a listed room, its redeals, the length of the match, and a warning of an open room."""
+    """Return the rules of a listed room, the length of the match, a warning of an open room, and its counts."""
+    placed = f", {listed.placed[0]} : {listed.placed[1]} cards" if listed.placed else ""
+    watching = f", {listed.watching} watching" if listed.watching else ""
     match = "" if listed.best_of == 1 else f", best of {listed.best_of}"
     redeals = "" if not listed.redeals else f", {listed.redeals} redeal{'s' * (listed.redeals > 1)}"
     warning = ", open: hides nothing" if listed.spectators is Spectators.OPEN else ""
     certified = ", certified" if listed.certified else ""
-    return f"{clean(listed.rules)}{redeals}{match}{certified}{warning}"
+    return f"{clean(listed.rules)}{redeals}{match}{certified}{warning}{placed}{watching}"

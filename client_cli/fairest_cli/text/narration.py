@@ -29,6 +29,7 @@ from fairest_protocol.messages.from_server import (
     Refused,
     Snapshot,
     View,
+    Watching,
     Welcome,
 )
 from fairest_protocol.messages.options import Spectators
@@ -83,6 +84,8 @@ def describe_changes(before: KnownRoom, update: Update) -> Iterator[str]:
             yield from describe_queue(before, message)
         case Placed(placed=placed) if model.phase is Phase.RACING and placed != before.placed:
             yield "Cards placed: " + ", ".join(f"{_name(model, seat)} {count}" for seat, count in enumerate(placed))
+        case Watching(watching=watching) if watching != before.watching:
+            yield f"Spectators: {watching}"
         case Refused(to=to, sentence=sentence) if to not in ENTRANCES:
             yield clean(sentence)
         case Announcement(text=text):

@@ -90,6 +90,13 @@ class Placed(ServerMessage):
     placed: tuple[int, int]
 
 
+class Watching(ServerMessage):
+    """How many connections watch the room as spectators, about once a second and only when it has changed."""
+
+    type: Literal["watching"] = "watching"
+    watching: int
+
+
 class Accepted(Answer):
     """The answer to a move sent again: it has been accepted before, under this number, and only once."""
 
@@ -173,7 +180,8 @@ class ListedRoom(ServerMessage):
     """A room as the lobby knows it: nothing of a round but whether there is one. `since_ms`: when that began.
 
     With `rival_after_seconds` a program may take the free seat once the room has waited so long; null if none may.
-    `certified` is there only if its deals are.
+    `certified` is there only if its deals are. `watching` and `placed` are those of the last seconds: the number of
+    spectators, and the cards that each player has placed, null outside of a race and in a room without spectators.
     """
 
     room: RoomCode
@@ -189,6 +197,8 @@ class ListedRoom(ServerMessage):
     rival_after_seconds: RivalSeconds | None = None
     rival_level: RivalLevel | None = None
     certified: Annotated[Literal[1] | None, Field(exclude_if=lambda value: value is None)] = None
+    watching: int = 0
+    placed: tuple[int, int] | None = None
 
 
 class LobbyPage(Answer):
@@ -215,6 +225,7 @@ FromServer = Annotated[
     | Snapshot
     | View
     | Placed
+    | Watching
     | Accepted
     | Refused
     | Error

@@ -20,6 +20,7 @@ from fairest_server.live.drain import Drain
 from fairest_server.live.entrance import Entrance
 from fairest_server.live.live_room import LiveRoom
 from fairest_server.live.player_seats import PlayerSeats
+from fairest_server.live.public_counting import PublicCounting
 from fairest_server.live.rater import Rater
 from fairest_server.live.record_finder import RecordFinder, RecordUnavailable
 from fairest_server.live.record_maker import RecordMaker
@@ -40,6 +41,7 @@ from fairest_server.store.log import Log
 from fairest_server.store.matches import MatchList
 from fairest_server.store.player_rooms import PlayerRooms
 from fairest_server.store.processes import Processes
+from fairest_server.store.public_counts import PublicCountStore
 from fairest_server.store.rating_views import RatingViews
 from fairest_server.store.ratings import RatingStore
 from fairest_server.store.records import RecordStore
@@ -112,6 +114,9 @@ class RoomServer:
             welcome=self._welcome,
             on_steps=PlayerSeats(PlayerRooms(redis), self.tasks).on_steps,
             closed_room_seconds=closed_room_seconds,
+        )
+        self.public_counting: Final = PublicCounting(
+            PublicCountStore(redis, self.process_id), redis, self.registry.rooms, self.slices
         )
         self.entrance: Final = Entrance(self.registry, self.clock, self.tasks, self.slices)
 

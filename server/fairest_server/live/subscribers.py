@@ -10,7 +10,7 @@ from typing import Protocol
 
 from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.fast_encoding import encode_view
-from fairest_protocol.messages.from_server import Accepted, Placed, Refused
+from fairest_protocol.messages.from_server import Accepted, Placed, Refused, Watching
 from fairest_server.live.spectator_fanout import Later, SpectatorFanout
 from fairest_server.room import view as views
 from fairest_server.room.catchup import Catchup
@@ -77,7 +77,7 @@ class Subscriber(Protocol):
 class Subscribers:
     """The subscribers of one room in this process. `later` calls a function after a number of seconds."""
 
-    __slots__ = ("_granted", "_pending", "_placed_sent", "_spectator_view", "seats", "spectators")
+    __slots__ = ("_granted", "_pending", "_spectator_view", "latest", "seats", "spectators")
 
     def __init__(self, later: Later) -> None:
         self.seats: dict[int, tuple[Subscriber, views.View]] = {}
@@ -90,7 +90,8 @@ class Subscribers:
         """The connection ids among them to which the log has given a seat since they asked. The others lose nothing
         when the log takes a seat from their connection: that is about an earlier request of theirs.
         """
-        self._placed_sent: tuple[int, int] | None = None
+        self.latest: dict[str, Placed | Watching] = {}
+        """The newest message of each type that has no position; a subscriber is sent them when it is admitted."""
 
     @property
     def is_empty(self) -> bool:
@@ -116,12 +117,12 @@ class Subscribers:
         return subscriber in self.spectators or any(subscriber is player for player, _ in self.seats.values())
 
     def admit(self, seat: int | None, subscriber: Subscriber, catchup: Catchup, log_length: int = 0) -> None:
-        """Send a subscriber what it has missed and the counts of the last tick, and show it the room from here on."""
+        """Send a subscriber what it has missed and the newest counts, and show it the room from here on."""
         del self._pending[subscriber.connection_id]
         self._granted.discard(subscriber.connection_id)
         subscriber.admitted(seat, log_length, catchup.text)
-        if self._placed_sent is not None:
-            subscriber.show(encode(Placed(placed=self._placed_sent)))
+        for message in self.latest.values():
+            subscriber.show(encode(message))
         if seat is not None:
             self.seats[seat] = subscriber, catchup.view
         else:
@@ -174,15 +175,15 @@ class Subscribers:
                 self._reseat(step)
         return self._newly_seated(steps) if self._pending else []
 
-    def send_placed(self, state: RoomState | None) -> None:
-        """Send the tick: how many cards each player has placed, if that differs from the last tick."""
-        counts = views.placed(state) if state else None
-        if counts is not None and counts != self._placed_sent:
-            data = encode(Placed(placed=counts))
-            for player, _ in self.seats.values():
-                player.show(data)
-            self.spectators.add_message(data)
-        self._placed_sent = counts
+    def send_counts(self, message: Placed | Watching) -> None:
+        """Send a message without a position, unless it is as the last one of its type."""
+        if self.latest.get(message.type) == message:
+            return
+        self.latest[message.type] = message
+        data = encode(message)
+        for player, _ in self.seats.values():
+            player.show(data)
+        self.spectators.add_message(data)
 
     def _reseat(self, step: Step) -> None:
         """Drop the subscriber whose connection lost its seat by this step, and spectators who have sat down.
@@ -228,3 +229,12 @@ class Subscribers:
             return None
         self._granted.discard(connection_id)
         return self._pending.pop(connection_id, None)
+
+
+def send_placed(subscribers: Subscribers, state: RoomState | None) -> None:
+    """Send the tick: how many cards each player has placed, if that differs from the last tick."""
+    counts = views.placed(state) if state else None
+    if counts is None:
+        subscribers.latest.pop("placed", None)
+    else:
+        subscribers.send_counts(Placed(placed=counts))

@@ -11,6 +11,7 @@ from fairest_protocol.messages.fields import TICK_SECONDS, Phase
 from fairest_server.live.live_room import LiveRoom
 from fairest_server.live.proposal import Request
 from fairest_server.live.redis_clock import RedisClock
+from fairest_server.live.subscribers import send_placed
 from fairest_server.room.commands import ExpireDeadline
 from fairest_server.room.state import Deadline, RoomState
 
@@ -73,7 +74,7 @@ class Timers:
 
     def _tick(self, room: LiveRoom) -> None:
         del self._ticks[room]
-        room.subscribers.send_placed(room.state)
+        send_placed(room.subscribers, room.state)
         if room.state and room.state.phase is Phase.RACING:
             self._set_tick(room, room.state)
 

@@ -82,6 +82,10 @@ export class RoomConnection {
     return this.#witness?.placed ?? null;
   }
 
+  get watching() {
+    return (this.status === STATUS.CONNECTED && this.#witness?.watching) || 0;
+  }
+
   get sent() {
     return this.#witness?.sent ?? [];
   }

@@ -44,13 +44,14 @@ export class LobbyView {
   }
 }
 
-function roomLine({ room, phase, names, wins, rules, best_of: bestOf, spectators, certified }) {
+function roomLine({ room, phase, names, wins, rules, best_of: bestOf, spectators, certified, placed, watching }) {
   const isFree = names.includes(null);
   const score = bestOf > 1 ? ` · ${wins.join(" : ")}` : "";
+  const counts = (placed ? ` · ${TEXT.cardsPlaced(placed)}` : "") + (watching ? ` · ${TEXT.watching(watching)}` : "");
   return make(
     "li", {},
     make("strong", {}, names.map((name) => name ?? TEXT.seatFree).join(TEXT.against)),
-    make("span", {}, `${rules}${certified ? TEXT.certified : ""}${score} · ${TEXT.phases[phase] ?? phase}`),
+    make("span", {}, `${rules}${certified ? TEXT.certified : ""}${score} · ${TEXT.phases[phase] ?? phase}${counts}`),
     make("span", { class: "links" },
       isFree ? make("a", { class: "button", href: `/r/${room}?join` }, TEXT.join) : "",
       spectators === "closed" ? "" : make("a", { class: "button", href: `/r/${room}` }, TEXT.watch)),

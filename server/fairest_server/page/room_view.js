@@ -173,7 +173,7 @@ export class RoomView {
     const big = isCounting ? String(Math.max(1, Math.ceil((until_ms - this.#connection.now) / 1000))) : "";
     this.#parts.status.replaceChildren(
       make("span", {}, text), make("strong", { class: "big" }, big), make("span", { class: "clock" }, isCounting || !left ? "" : TEXT.left(left)),
-      ...this.#awayLines(),
+      ...this.#awayLines(), ...this.#watchingLines(),
     );
     if (phase === "racing") this.#drawProgress();
   }
@@ -181,6 +181,11 @@ export class RoomView {
   #awayLines() {
     return this.#scene.seats.flatMap(({ until_ms }, seat) =>
       (until_ms === null ? [] : [make("p", { class: "away" }, TEXT.away(this.#names[seat], clock(until_ms - this.#connection.now)))]));
+  }
+
+  #watchingLines() {
+    const { watching } = this.#connection;
+    return watching ? [make("p", { class: "watching" }, TEXT.watching(watching))] : [];
   }
 
   /** The race as we see it, for the table. */

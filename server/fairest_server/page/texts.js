@@ -47,6 +47,8 @@ export const TEXT = {
   against: " against ",
   join: "Join",
   watch: "Watch",
+  watching: (count) => `${count} watching`,
+  cardsPlaced: (placed) => `${placed.join(" : ")} cards`,
   phases: {
     waiting: "waits for a player", ready: "getting ready", dealing: "dealing", countdown: "about to start",
     racing: "racing", finished: "finished", closed: "closed",

@@ -22,6 +22,8 @@ export class Witness {
   scene = null;
   /** The counts of the last tick, which may be ahead of the boards. */
   placed = null;
+  /** The number of spectators that the server counted last. */
+  watching = 0;
   /** Moves that were sent and are not answered yet, as {number, move}. */
   sent = [];
   position = 0;
@@ -41,6 +43,7 @@ export class Witness {
       snapshot: () => this.#snapshot(message, now_ms),
       view: () => this.#view(message, now_ms),
       placed: () => (this.placed = message.placed),
+      watching: () => (this.watching = message.watching),
       accepted: () => this.#answered(message.number),
       pong: () => this.#pong(message, now_ms),
       left: () => this.wayOut("left", "", now_ms),
@@ -85,7 +88,7 @@ export class Witness {
       this.#checkOwnScore(scene.outcome);
     }
     this.binding.afterSnapshot(scene, seat, now_ms);
-    Object.assign(this, { room, seat, scene, position, tag, placed: null });
+    Object.assign(this, { room, seat, scene, position, tag, placed: null, watching: 0 });
     this.binding.settleAndReturn(now_ms);
     this.#dropMadeMoves();
   }

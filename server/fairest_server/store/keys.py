@@ -35,6 +35,8 @@ RATED_DAYS: Final = 30
 """A match that finished longer ago is not rated any more, so the marks of rated matches need not be kept for longer."""
 LAPSE_MS: Final = 3_000
 """How long a server process counts as alive after its last heartbeat."""
+PUBLIC_COUNTS_SECONDS: Final = 15
+"""How long the public counts that a process has written are kept."""
 PAUSE_MS: Final = 3_000
 """The shortest time without a heartbeat of any process that counts as a pause, in which all clocks stood still."""
 SILENCE_MS: Final = 1_500
@@ -191,6 +193,11 @@ def keepalive_channel(number: int) -> str:
 def attached_rooms(process_id: str) -> str:
     """Set: rooms in which this process may have seats. Deleted when the process is forgotten."""
     return f"fairest:{{processes}}:rooms:{process_id}"
+
+
+def public_counts(process_id: str) -> str:
+    """String: spectators and placed cards of the rooms that this process shows. Expires after PUBLIC_COUNTS_SECONDS."""
+    return f"fairest:{{processes}}:counts:{process_id}"
 
 
 def control_answers(request_id: str) -> str:

@@ -10,6 +10,7 @@ from redis.asyncio import Redis
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_server import ListedRoom, LobbyPage
 from fairest_server.store import keys
+from fairest_server.store.public_counts import NO_COUNTS, PublicCounts, read_counts
 
 PAGE_ROOMS: Final = 50
 STALE_SECONDS: Final = 1.0
@@ -41,10 +42,17 @@ class Lobby:
                 pipeline.hvals(keys.lobby(number))
             found = cast("list[list[bytes]]", await pipeline.execute())
             listed = [room for bucket in found for text in bucket if (room := _parse(text))]
-            self._rooms = in_order(listed)
+            counts = await read_counts(self._redis)
+            self._rooms = in_order(_with_counts(room, counts.get(room.room, NO_COUNTS)) for room in listed)
             self._read_at = time.monotonic()
         finally:
             self._reading = None
+
+
+def _with_counts(listed: ListedRoom, counts: PublicCounts) -> ListedRoom:
+    """Return the entry with what the processes say of the room. Counts of a race that is over may still be there."""
+    is_racing = listed.phase is Phase.RACING
+    return listed.model_copy(update={"watching": counts.watching, "placed": counts.placed if is_racing else None})
 
 
 def in_order(rooms: Iterable[ListedRoom]) -> list[ListedRoom]:

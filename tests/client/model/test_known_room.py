@@ -25,6 +25,7 @@ from fairest_protocol.messages.from_server import (
     Refused,
     Snapshot,
     View,
+    Watching,
     Welcome,
 )
 from fairest_protocol.messages.options import RoomOptions
@@ -246,6 +247,20 @@ def test_a_snapshot_brings_the_distance_of_the_clocks(table: Table, model: Known
 
 def test_a_tick_brings_the_counts_of_both_seats(model: KnownRoom) -> None:
     assert model.after(Placed(placed=(7, 5)), now_ms=0).placed == (7, 5)
+
+
+def test_the_spectators_are_those_that_the_server_counted_last(model: KnownRoom) -> None:
+    assert model.after(Watching(watching=12), now_ms=0).watching == 12
+
+
+def test_no_spectators_are_known_while_the_connection_is_lost(model: KnownRoom) -> None:
+    watched = model.after(Watching(watching=12), now_ms=0)
+    assert watched.with_status(ConnectionStatus.LOST).watching == 0
+
+
+def test_a_snapshot_brings_no_spectators(table: Table, model: KnownRoom) -> None:
+    watched = model.after(Watching(watching=12), now_ms=0)
+    assert watched.after(snapshot_of(table, 0), now_ms=0).watching == 0
 
 
 @pytest.fixture

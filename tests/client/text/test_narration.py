@@ -11,7 +11,8 @@ from fairest_cli.session.connection import Update
 from fairest_cli.text.lobby import describe_lobby
 from fairest_cli.text.narration import OPEN_ROUND, describe_changes, describe_closing, describe_end
 from fairest_protocol.messages.entries import Attached, Detached
-from fairest_protocol.messages.from_server import LobbyPage, Snapshot, View
+from fairest_protocol.messages.fields import Phase
+from fairest_protocol.messages.from_server import LobbyPage, Snapshot, View, Watching
 from fairest_protocol.messages.options import RoomOptions, Spectators
 from fairest_protocol.value import replace
 from tests.support import staged
@@ -54,6 +55,18 @@ def test_the_lobby_warns_of_an_open_room() -> None:
     rooms = (make_listed_room(0, spectators=Spectators.OPEN), make_listed_room(1))
     lines = list(describe_lobby(LobbyPage(page=0, pages=1, total=2, rooms=rooms), ""))
     assert ["open: hides nothing" in line for line in lines[::2]] == [True, False]
+
+
+@pytest.mark.parametrize(("watching", "told"), [(0, []), (3, ["Spectators: 3"])])
+def test_a_new_number_of_spectators_is_told(watching: int, told: list[str]) -> None:
+    model = staged.racing().model()
+    assert list(describe_changes(model, Update(model, Watching(watching=watching)))) == told
+
+
+def test_the_lobby_has_the_cards_placed_and_the_spectators() -> None:
+    room = make_listed_room(0, phase=Phase.RACING, watching=3, placed=(21, 17))
+    line = next(iter(describe_lobby(LobbyPage(page=0, pages=1, total=1, rooms=(room,)), "")))
+    assert line.endswith(", 21 : 17 cards, 3 watching")
 
 
 @pytest.mark.parametrize(("options", "told"), [(OPEN, OPEN_ROUND), (RoomOptions(), "")], ids=["open", "horizon"])

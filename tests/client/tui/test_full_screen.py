@@ -257,6 +257,16 @@ async def test_a_spectator_without_a_connection_is_not_told_of_a_seat(
         assert "seat" not in spectator.read("banner")
 
 
+async def test_a_spectator_is_told_how_many_watch(server_url: str, home: Path) -> None:
+    async with (
+        racing_players(server_url) as (first, _second),
+        open_client(server_url) as other,
+        terminal(InRoom(Watch(room=first.room), server_url), home, columns=120) as spectator,
+    ):
+        await other.enter(Watch(room=first.room))
+        await spectator.sees(", 2 watching")
+
+
 @pytest.mark.long
 async def test_a_race_goes_on_after_its_server_is_killed_and_started_again(redis_url: str, home: Path) -> None:
     port = free_port()

@@ -72,14 +72,18 @@ class WatchScreen(RoomScreen):
         if scene is None:
             return
         is_open = scene.options.spectators is Spectators.OPEN
+        watching = self.session.model.watching
+        crowd = f", {watching} watching" if watching > 1 else ""
         visible = "shows everything" if is_open else "shows what both have turned"
         left = f", {self.time_left()} left" if self.time_left() else ""
         words = " ".join(self.session.model.seal_check.check_words)
         check_words = f"   check words: {words}" if words else ""
-        state = f" {self.session.model.room}: {STATES[scene.phase]}{left}; {visible}"
+        state = f" {self.session.model.room}: {STATES[scene.phase]}{left}{crowd}; {visible}"
         # In a narrow terminal the check words are worth more than the code, the sentence and the state.
+        medium = f" {STATES[scene.phase]}{left}{crowd}"
         short = f" {STATES[scene.phase]}{left}"
-        wordings = (f"{state}{check_words}", f"{short}{check_words}", f"{short}   {words}", f" {words}{left}", short)
+        full = (f"{state}{check_words}", f"{medium}{check_words}", f"{short}{check_words}")
+        wordings = (*full, f"{short}   {words}", f" {words}{left}", short)
         line = longest_fit(wordings, self.size.width)
         self.query_one("#heading", TextLines).update(Text(line, QUIET, no_wrap=True))
 
