@@ -9,6 +9,7 @@ from fairest_protocol.calculation.seal import NO_ROUNDS
 from fairest_protocol.messages.rounds import ChainedOpening, chained_line, describe_round
 from fairest_server.store import keys
 from fairest_server.store.redis.batching_client import BatchingRedis
+from fairest_server.store.redis.cluster_client import owner_of
 from fairest_server.store.rounds import ChainEnd, NewEntry, RoundEntry, RoundStore
 
 AT_MS = 1_795_442_981_891
@@ -265,3 +266,19 @@ async def test_the_newest_entry_before_a_time_is_found_on_any_page(
 async def test_without_an_older_entry_a_full_last_page_is_followed_by_none(store: RoundStore) -> None:
     await extend_with_times(store, 100, 200, 300)
     assert await store.last_before(50) is None
+
+
+@pytest.mark.usefixtures("_short_pages")
+async def test_each_page_of_a_chain_is_read_once_to_find_an_older_entry(
+    store: RoundStore, redis: BatchingRedis
+) -> None:
+    await extend_with_times(store, *range(100, 800, 100))
+    owner = await owner_of(redis, keys.ROUND_CHAIN)
+
+    async def reads() -> int:
+        found = (await owner.info("commandstats")).get("cmdstat_xrevrange", {"calls": 0})
+        return int(found["calls"])
+
+    before = await reads()
+    await store.last_before(50)
+    assert await reads() - before == 3
