@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from redis.asyncio import ConnectionPool
+from redis.exceptions import RedisError
 
 from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.clients import describe_unfit, make_client, without_secrets
@@ -71,3 +72,15 @@ class Told(BatchingRedis):
 async def test_no_server_starts_on_a_redis_of_another_kind(told: dict[str, object], begins: str | None) -> None:
     unfit = await describe_unfit(Told(**told), "redis://ann:secret@host:1")
     assert unfit is None if begins is None else str(unfit).startswith(begins)
+
+
+async def test_no_server_starts_on_a_cluster_of_which_no_node_answers() -> None:
+    url = "redis+cluster://127.0.0.1:9"
+    async with make_client(url) as client:
+        with pytest.raises(RedisError, match="no node of the Cluster says which slots it serves"):
+            await describe_unfit(client, url)
+
+
+async def test_a_node_of_a_cluster_replies_within_the_time_limit_of_the_caller() -> None:
+    async with make_client("redis+cluster://one:1", timeout_seconds=7.0) as client:
+        assert client.connection_pool.connection_kwargs["socket_timeout"] == 7.0

@@ -180,12 +180,16 @@ async def test_commands_that_failed_with_the_batch_before_them_are_not_sent_late
         assert await single.get("counted") is None
 
 
-async def test_a_client_that_is_closed_ends_the_connections_of_its_pool(process: RedisProcess) -> None:
-    async with make_client(process.url) as single:
-        pool: Any = single.connection_pool
-        connection = await pool.get_connection()
-        assert connection.is_connected
-    assert not connection.is_connected
+@pytest.mark.parametrize(("closes_pool", "stays"), [(None, False), (True, False), (False, True)])
+async def test_a_client_that_is_closed_ends_the_connections_of_its_pool_unless_told_otherwise(
+    process: RedisProcess, closes_pool: bool | None, stays: bool
+) -> None:
+    single = make_client(process.url)
+    pool: Any = single.connection_pool
+    connection = await pool.get_connection()
+    await single.aclose(closes_pool)
+    assert connection.is_connected is stays
+    await pool.disconnect()
 
 
 async def test_commands_sent_before_the_client_was_closed_are_answered(process: RedisProcess) -> None:
