@@ -1,16 +1,20 @@
-"""The queue, receipts, ratings and the daily deal in a real Firefox; other files have them in Chromium."""
+"""The queue, receipts, ratings, the daily deal and tournaments in a real Firefox; other files have them in Chromium."""
 
 import asyncio
 
 import pytest
 from redis.asyncio import Redis
 
-from fairest_protocol.messages.from_client import Join, Queue
+from fairest_protocol.messages.from_client import Join, Queue, Watch
+from tests.page.test_daily_chain import announce_nothing
 from tests.page.test_ratings import rate
+from tests.page.test_tournament_page import get_to_race, two_players
 from tests.support.bots import bot
 from tests.support.daily import LONG_AGO, deal_today, long_ago_moves, open_long_ago
 from tests.support.firefox import Firefox, found
 from tests.support.processes import Fleet
+from tests.support.tournaments import play_careless
+from tests.support.wire_client import open_client, racing_players
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(180)]
 
@@ -117,4 +121,46 @@ async def test_an_attempt_at_the_daily_deal_is_raced_to_its_rank(firefox: Firefo
     await firefox.wait_for_text("Rank 1 of 1 attempt")
     await firefox.open(url, f"/today?day={LONG_AGO.day}")
     await firefox.wait_for_text("The secret belongs to the commitment.")
+    await firefox.check()
+
+
+async def test_a_daily_deal_is_found_in_the_chain_of_rounds(firefox: Firefox, fleet: Fleet, redis: Redis) -> None:
+    url = await fleet.start()
+    await deal_today(redis, url)
+    await firefox.open(url, "/today")
+    await firefox.wait_for_text("The commitment is entry 1 of the server's list of rounds, the beacon entry 1.")
+    await firefox.check()
+
+
+async def test_a_daily_deal_that_was_not_announced_raises_the_alarm(
+    firefox: Firefox, fleet: Fleet, redis: Redis
+) -> None:
+    url = await fleet.start()
+    await deal_today(redis, url, announce=announce_nothing)
+    await firefox.open(url, "/today")
+    await firefox.wait_for_text("The commitment of the daily deal is not in the server's list of rounds.")
+    await firefox.check()
+
+
+async def test_a_tournament_is_followed_from_its_first_player_to_its_winner(firefox: Firefox, fleet: Fleet) -> None:
+    url = await fleet.start()
+    async with two_players(url) as (ann, bob, code):
+        await firefox.open(url, f"/t/{code}")
+        await firefox.wait_for_text("ann starts it.")
+        await bob.join(code)
+        await ann.start()
+        await get_to_race(ann, bob)
+        await firefox.wait_for_text("round 1 of 1 · racing")
+        await asyncio.gather(play_careless(ann, 4, 1), play_careless(bob, 0, 1))
+        await firefox.wait_for_text("The secret of this round belongs to its commitment.")
+        await firefox.wait_for_text("Won by ")
+    await firefox.check()
+
+
+async def test_a_room_counts_its_spectators(firefox: Firefox, fleet: Fleet) -> None:
+    url = await fleet.start()
+    async with racing_players(url) as (first, _), open_client(url) as spectator:
+        await spectator.enter(Watch(room=first.room))
+        await firefox.open(url, f"/r/{first.room}")
+        await firefox.wait_for_text("2 watching")
     await firefox.check()
