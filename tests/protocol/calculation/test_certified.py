@@ -91,3 +91,17 @@ def test_all_variants_but_those_of_one_pile_can_be_certified_as_they_are_usually
         except BadRules:
             refused.add(name)
     assert refused == {"single", "betsy-ross"}
+
+
+@pytest.mark.parametrize(("piles", "redeals"), [(4, 0), (3, 1), (2, 2)])
+def test_rules_of_four_piles_and_redeals_together_can_be_certified(piles: int, redeals: int) -> None:
+    check_certifiable(choose_rules("classic", piles, redeals))
+
+
+def test_rules_that_cannot_be_certified_are_named_with_what_they_have() -> None:
+    sentence = (
+        r"^a certified room needs 4 piles and redeals together, and classic has 2 and 1 here: too few of such deals "
+        r"can be proved winnable$"
+    )
+    with pytest.raises(BadRules, match=sentence):
+        check_certifiable(choose_rules("classic", 2, 1))
