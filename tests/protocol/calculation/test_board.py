@@ -147,3 +147,10 @@ def test_rules_without_starters_begin_with_empty_foundations() -> None:
     rules = replace(CLASSIC, starters=False)
     board = lay_out(rules, make_deal(rules, bytes(32)))
     assert (board.foundations, board.stock) == (((),) * 4, 52)
+
+
+def test_a_board_that_is_won_is_not_stuck() -> None:
+    laid = lay_out(CLASSIC, make_deal(CLASSIC, bytes(32)))
+    full = tuple((Card("AC"),) * foundation.length for foundation in laid.layout)
+    won = replace(laid, foundations=full, turned=None, stock=0)
+    assert (won.is_won, won.is_stuck) == (True, False)

@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from fairest_protocol.calculation.deal import make_deal
-from fairest_protocol.calculation.distance import Answer, last_chance_ms
+from fairest_protocol.calculation.distance import Answer, Timing, last_chance_ms
 from fairest_protocol.calculation.moves import MOVES, REDEAL
 from fairest_protocol.calculation.race import Ending, Race, start_race
 from fairest_protocol.calculation.rules import choose_rules
@@ -134,3 +134,7 @@ def test_times_behind_the_start_of_a_pause_are_set_to_it() -> None:
     times = SeatTimes(5, 700, (Answer(100, 300, True), Answer(300, 700, False)), None)
     assert times.clamped(500) == SeatTimes(5, 500, (Answer(100, 300, True), Answer(300, 500, False)), None)
     assert times.clamped(200) == SeatTimes(5, 200, (Answer(100, 200, True), Answer(200, 200, False)), None)
+
+
+def test_a_seat_whose_round_trip_was_not_measured_has_none_in_the_ledger() -> None:
+    assert SeatTimes(None, 0, (Answer(0, 900, False),) * 2_000, 7_000).timing() == Timing(7_000, 0, 0, 7_000)
