@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairest_protocol.calculation.cards import full_deck, rank
-from fairest_protocol.calculation.deal import make_deal, seal_deal
+from fairest_protocol.calculation.deal import make_deal, seal_deal, sealed_pass
 from fairest_protocol.calculation.rules import VARIANTS, Redeal, choose_rules
 from fairest_protocol.calculation.seal import commit_secret, draw_below, make_salt, make_seed, random_bytes
 
@@ -111,3 +111,14 @@ def test_envelopes_seal_every_position_of_each_shuffled_pass(name: str) -> None:
     sealed = seal_deal(rules, seed, bytes(16))
     passes = len(sealed.deal.orders) if rules.redeal is Redeal.RESHUFFLED else 1
     assert [len(each) for each in sealed.envelopes] == [rules.stock] * passes
+
+
+def test_the_salts_of_a_deal_are_not_in_the_text_that_a_log_would_have_of_it() -> None:
+    sealed = seal_deal(choose_rules("classic"), bytes(32), bytes(16))
+    sealed.salt(0, 7)
+    assert "salts" not in repr(sealed)
+
+
+@pytest.mark.parametrize(("pass_number", "wanted"), [(0, 0), (1, 1), (2, 0)])
+def test_a_pass_without_envelopes_of_its_own_has_those_of_the_first(pass_number: int, wanted: int) -> None:
+    assert sealed_pass(pass_number, [(), ()]) == wanted

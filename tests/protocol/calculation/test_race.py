@@ -5,7 +5,7 @@ import pytest
 from fairest_protocol.calculation.deal import make_deal
 from fairest_protocol.calculation.distance import Timing
 from fairest_protocol.calculation.moves import MOVES
-from fairest_protocol.calculation.race import Ending, Race, Score, Turn, judge, start_race, undealt_outcome
+from fairest_protocol.calculation.race import Ending, Outcome, Race, Score, Turn, judge, start_race, undealt_outcome
 from fairest_protocol.calculation.rules import choose_rules
 from fairest_protocol.value import replace
 
@@ -172,3 +172,45 @@ def test_a_race_is_one_of_two_seats_without_options(race: Race) -> None:
 def test_the_moves_of_a_seat_are_counted_with_its_last_word(race: Race) -> None:
     racer = race.play(0, MOVES["sa"]).play(0, MOVES["stop"]).racers[0]
     assert (racer.moves, racer.last_move, racer.ending) == (2, MOVES["stop"], Ending.STOPPED)
+
+
+@pytest.mark.parametrize(
+    ("winner", "placed", "counts"),
+    [
+        (0, (30, 20), (30, 20)),
+        (1, (30, 20), (20, 30)),
+        (1, (20, 30), (30, 20)),
+        (None, (20, 30), (30, 20)),
+        (None, (30, 20), (30, 20)),
+    ],
+)
+def test_the_counts_of_a_result_begin_with_those_of_the_winner(
+    winner: int | None, placed: tuple[int, int], counts: tuple[int, int]
+) -> None:
+    first, second = (score(Ending.STUCK, cards) for cards in placed)
+    assert Outcome(winner, (first, second)).counts == counts
+
+
+def test_a_race_that_was_over_in_the_countdown_has_not_started(race: Race) -> None:
+    over = race.stop_before_start((0, 1), Ending.AWAY)
+    assert (over.has_started, race.stop((0, 1), Ending.AWAY).has_started) == (False, True)
+
+
+def test_at_the_last_turn_of_the_last_who_race_nothing_is_hidden(race: Race) -> None:
+    first, second = (replace(racer, turn=Turn(0, place)) for racer, place in zip(race.racers, (48, 47), strict=True))
+    behind = replace(race, racers=(first, second))
+    assert (behind.horizon, behind.stop((1,), Ending.AWAY).horizon) == ((Turn(0, 47), False), (Turn(0, 48), True))
+    assert race.stop((0, 1), Ending.AWAY).horizon is None
+
+
+@pytest.mark.parametrize(
+    ("placed", "goal", "is_near"), [(44, 52, False), (45, 52, True), (51, 52, True), (52, 52, False)]
+)
+def test_a_near_miss_is_from_45_to_51_of_52(placed: int, goal: int, is_near: bool) -> None:
+    assert Score(placed, goal, 0, 48, Ending.STUCK).is_near_miss == is_near
+
+
+def test_no_two_racers_share_what_they_have_seen(race: Race) -> None:
+    fresh, moved = race.play(0, MOVES["sa"]).racers[1], race.play(0, MOVES["sa"]).racers[0]
+    assert (fresh.moves, fresh.seen, fresh.ending, fresh.last_move) == (0, 1, None, None)
+    assert (moved.moves, moved.seen, moved.ending, moved.last_move) == (1, 2, None, MOVES["sa"])

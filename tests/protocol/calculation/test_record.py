@@ -282,3 +282,21 @@ def test_the_lines_of_a_record_have_32_kibibytes_each_and_four_mebibytes_togethe
     sentence = "line 1 is not a line of a record" if number is None else f"line {number} is longer than a record can be"
     with pytest.raises(BadRecord, match=f"^{sentence}|^there is only one line"):
         parse_record(["x" * length for length in lines])
+
+
+@pytest.mark.parametrize("at_ms", [None, 0, 10**9])
+def test_a_race_without_credit_is_not_ended_by_the_last_chance_of_a_seat(at_ms: int | None) -> None:
+    forged = with_event(RecordedStop(at_ms, (0, 1), Ending.ROUND_OVER))
+    with pytest.raises(BadRecord, match="round 1, event 1: these seats are not stopped by round_over"):
+        check_round(forged, 0)
+
+
+@pytest.mark.parametrize(
+    ("seats", "ending", "at_ms"),
+    [((0,), Ending.OUT_OF_TIME, 5), ((0, 1), Ending.OUT_OF_TIME, None), ((0, 1), Ending.AWAY, 5)],
+)
+def test_the_clock_stops_all_who_race_and_everything_else_stops_one(
+    seats: tuple[int, ...], ending: Ending, at_ms: int | None
+) -> None:
+    with pytest.raises(BadRecord, match=f"these seats are not stopped by {ending}"):
+        check_round(with_event(RecordedStop(at_ms, seats, ending)), 0)
