@@ -140,4 +140,4 @@ def test_a_file_of_a_later_format_is_refused_with_both_numbers(tmp_path: Path) -
 
 def test_an_equal_run_does_not_replace_the_best_one(tmp_path: Path) -> None:
     keep_best_run(run_of(5), tmp_path)
-    assert not keep_best_run(run_of(5), tmp_path)
+    assert keep_best_run(run_of(5), tmp_path) is False
