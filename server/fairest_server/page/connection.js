@@ -148,10 +148,10 @@ export class RoomConnection {
     if (this.status === STATUS.ENDED) return;
     if (WAYS_OUT[code] === "bad_token" && !this.#witness?.binding.isBound) forgetToken();
     else if (WAYS_OUT[code] === "replaced" && isOtherTabLast()) {
-      this.#end("You play this seat from another tab now.");
+      this.#end(TEXT.otherTab);
       return;
     } else if (isClosedForGood(code)) {
-      const sentence = this.sentence || `The server closed the connection: ${code} ${reason}`;
+      const sentence = this.sentence || TEXT.closedBy(code, reason);
       this.#out(WAYS_OUT[code] ?? "closed", sentence);
       return;
     }
@@ -243,7 +243,7 @@ export class RoomConnection {
       queued: () => this.#waits(message),
       left_queue: () => this.#end(message.id === LEAVE_ID ? TEXT.leftQueue : TEXT.takenFromQueue),
       error: () => (this.sentence = message.sentence),
-      left: () => this.#end(`${this.sentence || "You have left the room."} ${this.explanation}`.trim()),
+      left: () => this.#end(`${this.sentence || TEXT.hasLeft} ${this.explanation}`.trim()),
     }[message.type];
     handle?.();
     if (message.type === "snapshot" || message.type === "view") this.#goOn();
@@ -305,7 +305,7 @@ export class RoomConnection {
     const wantsRecord = phase === "finished" && isOver;
     if (wantsRecord && !this.#hasAskedRecord) this.#send({ type: "get_record" });
     this.#hasAskedRecord = wantsRecord;
-    if (phase === "closed") this.#end(`The room is closed. ${this.explanation}`.trim());
+    if (phase === "closed") this.#end(`${TEXT.roomClosed} ${this.explanation}`.trim());
   }
 
   #refused({ to, code, sentence, number }) {

@@ -1,4 +1,5 @@
-// Every English text of the page. Another language is another file with the same names.
+// The English texts of the page. Another language is another file with the same names. The sentences of proofs and alarms
+// stand where they are found out: word for word those of `fairest`, so that anybody can compare the two.
 import { RANKS, rankOf } from "./board.js";
 
 const RANK_NAMES = ["ace", "2", "3", "4", "5", "6", "7", "8", "9", "10", "jack", "queen", "king"];
@@ -204,6 +205,9 @@ export const TEXT = {
   tvTitle: "TV",
   tvSearching: "Looking for a race that may be watched …",
   // A room.
+  otherTab: "You play this seat from another tab now.",
+  hasLeft: "You have left the room.",
+  roomClosed: "The room is closed.",
   roomTitle: (room) => `Room ${room}`,
   connecting: "Connecting …",
   lost: "The connection is lost. The page connects again by itself; nothing that was stored is lost.",
