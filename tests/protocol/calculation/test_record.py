@@ -16,6 +16,7 @@ from fairest_protocol.calculation.record_parser import parse_record, read_record
 from fairest_protocol.calculation.terms import parse_terms
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.value import replace
+from tests.support.forging import lines_of, write
 from tests.support.races import raced
 from tests.support.records import signed_record
 
@@ -270,11 +271,12 @@ def test_a_file_of_one_line_is_not_a_record(lines: list[str]) -> None:
         ([2**15], None),
         ([2**15 + 1], 1),
         ([9, 2**15 + 1], 2),
+        ([9] * 10_000, None),
         ([2**15 - 1] * 128, None),
         ([2**15 - 1] * 127 + [2**15], 128),
         ([2**15 - 1] * 128 + [0], 129),
     ],
-    ids=["a long line", "a longer line", "behind another", "full", "longer", "a line more"],
+    ids=["a long line", "a longer line", "behind another", "many lines", "full", "longer", "a line more"],
 )
 def test_the_lines_of_a_record_have_32_kibibytes_each_and_four_mebibytes_together(
     lines: list[int], number: int | None
@@ -300,3 +302,15 @@ def test_the_clock_stops_all_who_race_and_everything_else_stops_one(
 ) -> None:
     with pytest.raises(BadRecord, match=f"these seats are not stopped by {ending}"):
         check_round(with_event(RecordedStop(at_ms, seats, ending)), 0)
+
+
+def test_a_match_line_inside_of_a_round_is_refused() -> None:
+    first, opened, *rest = lines_of(signed_record(raced(3)))
+    with pytest.raises(BadRecord, match="line 3 is not a line of a record: a line of type 'match' stands inside"):
+        parse_record(write([first, opened, first, *rest]).splitlines())
+
+
+def test_a_last_line_of_another_type_is_not_a_seal(lines: list[str]) -> None:
+    text = re.sub(r',"chain":"[0-9a-f]{64}"', "", lines[1])
+    with pytest.raises(BadRecord, match=r"the last line does not seal the record .a record ends with a line of type"):
+        parse_record([*lines[:-1], text])
