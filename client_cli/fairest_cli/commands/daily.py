@@ -8,11 +8,9 @@ from typing import Annotated
 
 import typer
 
-from fairest_cli.analysis.judging import Effort
-from fairest_cli.analysis.round_analysis import analyse_round
-from fairest_cli.commands.learning import end_progress, show_progress
 from fairest_cli.commands.offline import typed_lines
 from fairest_cli.commands.options import Json, Name, Plain, RulesName, Server, chosen_rules, fail, is_full_screen
+from fairest_cli.commands.solo_races import analyse_races, replay_races
 from fairest_cli.exit_codes import BROKEN_SEAL, INTERRUPTED
 from fairest_cli.model.cheated import Cheated
 from fairest_cli.model.known_room import DEFAULT_SERVER
@@ -24,14 +22,11 @@ from fairest_cli.session.identity import IdentityInUse, open_identity
 from fairest_cli.session.own_clock import now_ms
 from fairest_cli.session.server_pages import PageUnreadable
 from fairest_cli.session.websocket import Rejected
-from fairest_cli.text import replay as replaying
-from fairest_cli.text.analysis import describe_analysis
 from fairest_cli.text.daily_opening import OpenedDaily, describe_opened, fetch_row, open_daily
 from fairest_cli.text.daily_player import race_daily
 from fairest_cli.text.narration import describe_broken_seal
 from fairest_cli.untrusted_text import as_json_line
 from fairest_protocol.calculation.daily import day_start_ms, next_day
-from fairest_protocol.calculation.record import Record
 from fairest_protocol.calculation.rules import Rules
 
 app = typer.Typer()
@@ -148,28 +143,6 @@ def _look_back(
     record = fetch_row(server, opened, row)
     match = as_match(record, None if row.attempt == best.attempt else fetch_row(server, opened, best))
     if analyses:
-        _analyse(match)
+        analyse_races(match)
     else:
-        _replay(match, plain=plain)
-
-
-def _analyse(match: Record) -> None:
-    seats = tuple(
-        seat for seat in (0, 1) if match.rounds[0].outcome and match.rounds[0].outcome.scores[seat].cards_turned
-    )
-    analysis = analyse_round(match, 0, seats, Effort(), lambda done, total: show_progress(done / total))
-    end_progress()
-    print("\n".join(describe_analysis(match, [analysis])))
-
-
-def _replay(match: Record, *, plain: bool) -> None:
-    if is_full_screen(plain=plain):
-        from fairest_cli.tui.app import run_full_screen
-        from fairest_cli.tui.launch import AtReplay
-
-        run_full_screen(AtReplay(match))
-        return
-    steps = replaying.all_steps(match)
-    print("\n".join(replaying.describe_record(match)))
-    for number in range(len(steps)):
-        print("\n".join(replaying.describe_step(match, steps, number)))
+        replay_races(match, plain=plain)

@@ -1,4 +1,4 @@
-"""The commands `fairest tournament create`, `join`, `watch` and `list`."""
+"""The commands `fairest tournament create`, `join`, `watch`, `list`, `replay` and `analyse`."""
 
 import asyncio
 import secrets
@@ -6,23 +6,37 @@ import sys
 import threading
 from collections.abc import AsyncIterator
 from contextlib import suppress
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
 from fairest_cli.bots.levels import Level
 from fairest_cli.commands.offline import typed_lines
-from fairest_cli.commands.options import Json, Name, Plain, RulesName, Server, chosen_rules, fail, is_full_screen
+from fairest_cli.commands.options import (
+    Json,
+    Name,
+    Plain,
+    RulesName,
+    Server,
+    chosen_rules,
+    fail,
+    is_full_screen,
+    saved_settings,
+)
+from fairest_cli.commands.solo_races import analyse_races, replay_races
 from fairest_cli.exit_codes import BROKEN_SEAL, INTERRUPTED
 from fairest_cli.model.cheated import Cheated
 from fairest_cli.model.known_room import DEFAULT_SERVER
+from fairest_cli.records.own_names import own_names
 from fairest_cli.session.identity import IdentityInUse, open_identity
 from fairest_cli.session.server_pages import PageUnreadable, read_message
 from fairest_cli.session.tournament_connection import Entering, TournamentConnection
 from fairest_cli.session.websocket import Rejected
 from fairest_cli.text.tournament import describe_list, describe_standings
+from fairest_cli.text.tournament_opening import open_races
 from fairest_cli.text.tournament_player import follow_tournament
 from fairest_cli.untrusted_text import as_json_line, clean
+from fairest_protocol.calculation.record import Record
 from fairest_protocol.calculation.tournament import MOST_PLAYERS, MOST_ROUNDS
 from fairest_protocol.messages.tournaments import (
     CreateTournament,
@@ -101,6 +115,54 @@ def list_tournaments(server: Server = DEFAULT_SERVER, as_json: Json = False) -> 
         print(line)
 
 
+RoundOption = Annotated[int | None, typer.Option("--round", min=1, help="The round; else the last one that is over.")]
+PlayerOption = Annotated[
+    str | None, typer.Option(help="The player whose race is shown; else you, or the one with the best score.")
+]
+
+
+@tournament.command("replay")
+def replay_tournament(
+    code: Code,
+    number: RoundOption = None,
+    player: PlayerOption = None,
+    server: Server = DEFAULT_SERVER,
+    name: Name = None,
+    plain: Plain = False,
+) -> None:
+    """Step through the races of a pair in a round that is over."""
+    replay_races(_races(server, code, number, player, name), plain=plain)
+
+
+@tournament.command("analyse")
+def analyse_tournament(
+    code: Code,
+    number: RoundOption = None,
+    player: PlayerOption = None,
+    server: Server = DEFAULT_SERVER,
+    name: Name = None,
+) -> None:
+    """Say what each move of a pair in a round that is over was worth, beside the best one."""
+    analyse_races(_races(server, code, number, player, name))
+
+
+def _races(server: str, code: str, number: int | None, player: str | None, name: str | None) -> Record:
+    """Return the races of a pair as a match; end the program with a sentence if they cannot be shown."""
+    code = _with_code(WatchTournament, code).tournament
+    own = [name] if name is not None else own_names(saved_settings().name)
+    try:
+        return open_races(server, code, number, player, own)
+    except PageUnreadable as reason:
+        fail(str(reason))
+    except Cheated as reason:
+        _end_cheated(reason)
+
+
+def _end_cheated(reason: Cheated) -> NoReturn:
+    print(f"fairest: THE SEAL IS BROKEN. {clean(str(reason))}", file=sys.stderr)
+    raise SystemExit(BROKEN_SEAL)
+
+
 def _with_code(kind: type[JoinTournament] | type[WatchTournament], code: str) -> JoinTournament | WatchTournament:
     try:
         return kind(tournament=code.strip().lower())
@@ -120,8 +182,7 @@ def _follow(server: str, name: str | None, entering: Entering, *, plain: bool, a
     except (Rejected, IdentityInUse) as reason:
         fail(str(reason))
     except Cheated as reason:
-        print(f"fairest: THE SEAL IS BROKEN. {clean(str(reason))}", file=sys.stderr)
-        raise SystemExit(BROKEN_SEAL) from None
+        _end_cheated(reason)
     except KeyboardInterrupt:
         raise SystemExit(INTERRUPTED) from None
 

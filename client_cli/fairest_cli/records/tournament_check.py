@@ -3,12 +3,14 @@
 from collections.abc import Iterator
 from typing import Final
 
+from fairest_cli.model.cheated import Cheated
 from fairest_cli.model.signature import is_signed
 from fairest_cli.records.record_check import WrongRecord
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.record import BadRecord
 from fairest_protocol.calculation.seal import tournament_statement
-from fairest_protocol.calculation.tournament_record import parse_tournament_record
+from fairest_protocol.calculation.tournament_record import TournamentRecord, parse_tournament_record
+from fairest_protocol.messages.tournaments import RaceScore, Tournament, TournamentRound
 
 LIMITS_OF_TOURNAMENT_RACE: Final = (
     "What a record alone cannot show: that these are the entropies of all who were ready, and that the commitment "
@@ -38,4 +40,40 @@ def checking_tournament_race(text: str, key: bytes | None = None) -> Iterator[st
     yield (
         f"All {len(record.moves)} moves were within the rules and the limit, and lead to the score: "
         f"{score.placed} cards, {score.direct} of them straight from the stock, in {score.time_ms / 1000:.1f} s."
+    )
+
+
+def check_race(
+    shown: Tournament, played: TournamentRound, name: str, score: RaceScore, record: TournamentRecord
+) -> None:
+    """Check that a record is that of the race that a tournament shows with this score, and signed with its key.
+
+    Its moves were replayed when it was read. Raises `Cheated`.
+    """
+    if (record.tournament.hex(), record.code, record.number, record.name) != (
+        shown.tournament,
+        shown.code,
+        played.number,
+        name,
+    ) or not is_score(score, record):
+        raise Cheated(f"The record of {name} is of another race than the tournament shows.")
+    if (record.rules.name, record.limit_seconds, record.secret, record.commitment) != (
+        shown.rules,
+        shown.limit_seconds,
+        played.secret,
+        played.commitment,
+    ):
+        raise Cheated(f"The record of {name} is of another deal than the tournament shows.")
+    if not is_signed(tournament_statement(record.statement()), record.signature, record.key):
+        raise Cheated(f"The record of {name} is not signed with the key that it names.")
+
+
+def is_score(shown: RaceScore, record: TournamentRecord) -> bool:
+    """Return whether the server has shown the score of a record."""
+    score = record.score
+    return (shown.won, shown.placed, shown.direct, shown.time_ms) == (
+        score.won,
+        score.placed,
+        score.direct,
+        score.time_ms,
     )

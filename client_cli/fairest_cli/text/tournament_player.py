@@ -98,6 +98,8 @@ class TournamentPlayer:
             self._print_lines(describe_standings(shown, self._connection.name))
         self._print(describe_head(shown)[0])
         self._print(self._due(shown))
+        if shown.phase in ENDED and over:
+            self._print(f"Look at its races again: fairest tournament replay {shown.code}, or analyse {shown.code}.")
 
     async def take(self, line: str) -> bool:
         """Do what a typed line says; return whether the player goes on."""

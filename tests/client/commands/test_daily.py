@@ -77,7 +77,7 @@ async def test_an_attempt_is_replayed_beside_the_best_one(server_url: str, redis
 async def test_an_attempt_is_analysed_beside_the_best_one(
     server_url: str, redis: Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fairest_cli.commands.daily.Effort", lambda: Effort(1, 1, 0))
+    monkeypatch.setattr("fairest_cli.commands.solo_races.Effort", lambda: Effort(1, 1, 0))
     await open_long_ago(redis, server_url, ann=long_ago_moves(6), bob=["sa", "sb"])
     code, shown = await run(tmp_path, server_url, "--day", LONG_AGO.day, "--analyse", "--rank", "2")
     assert code == 0

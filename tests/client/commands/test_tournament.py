@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from fairest_cli.analysis.judging import Effort
 from fairest_cli.session.http_pages import fetch_page
 from fairest_protocol.messages.tournaments import CreateTournament
 from tests.support.invoking import invoke
@@ -52,6 +53,33 @@ async def test_a_tournament_that_is_over_is_shown_with_its_standings(server_url:
     # The server of the test logs to the same output.
     [line] = [line for line in as_json.splitlines() if line.startswith("{")]
     assert json.loads(line)["phase"] == "over"
+
+
+@pytest.mark.long
+async def test_the_races_of_a_round_are_replayed_side_by_side(server_url: str, tmp_path: Path) -> None:
+    async with AsyncExitStack() as stack:
+        code = await play_a_cup(server_url, stack)
+    status, shown = await run(tmp_path, server_url, "replay", code, "--name", "player-2", "--plain")
+    assert (status, "player-2 against player-1" in shown) == (0, True)
+
+
+@pytest.mark.long
+async def test_the_races_of_a_round_are_analysed(
+    server_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fairest_cli.commands.solo_races.Effort", lambda: Effort(1, 1, 0))
+    async with AsyncExitStack() as stack:
+        code = await play_a_cup(server_url, stack)
+    status, shown = await run(tmp_path, server_url, "analyse", code, "--player", "player-1")
+    assert status == 0 and "player-1: the chance to win" in shown and "player-2: the chance to win" in shown
+
+
+async def test_a_race_of_a_tournament_without_a_round_cannot_be_replayed(server_url: str, tmp_path: Path) -> None:
+    ann = entrant(server_url, "ann")
+    shown = await ann.enter(CreateTournament())
+    await ann.close()
+    code, said = await run(tmp_path, server_url, "replay", shown.code)
+    assert (code, "No round of this tournament is over yet" in said) == (1, True)
 
 
 @pytest.mark.long

@@ -13,13 +13,17 @@ from fairest_cli.model.cheated import Cheated
 from fairest_cli.model.known_tournament import KnownTournament
 from fairest_cli.session.identity import IdentityInUse, open_identity
 from fairest_cli.session.request_connection import RequestRefused
+from fairest_cli.session.server_pages import PageUnreadable
 from fairest_cli.session.tournament_connection import Entering, TournamentConnection
 from fairest_cli.session.websocket import Rejected
 from fairest_cli.text.tournament import describe_due, describe_head, describe_round, describe_standings
+from fairest_cli.text.tournament_opening import open_races
 from fairest_cli.tui.board.card_style import GOLD, QUIET, key_line, longest_fit
+from fairest_cli.tui.board.timeline import timeline_of
 from fairest_cli.tui.screens.base import FairestScreen
 from fairest_cli.tui.screens.help import OwnKeys
 from fairest_cli.tui.screens.practice_menu import TournamentMenu
+from fairest_cli.tui.screens.replay import ReplayScreen
 from fairest_cli.tui.screens.tournament_race import TournamentRaceScreen
 from fairest_cli.tui.widgets.text_lines import Paragraph, TextLines
 from fairest_cli.untrusted_text import clean
@@ -38,11 +42,16 @@ class TournamentScreen(FairestScreen):
     MIN_SIZE: ClassVar[tuple[int, int]] = (50, 16)
     OWN_KEYS: ClassVar[OwnKeys] = OwnKeys(
         "Keys in a tournament",
-        (("Enter", "get ready for the round, or go back to our race"), ("s", "start it, if you have created it")),
+        (
+            ("Enter", "get ready for the round, or go back to our race"),
+            ("s", "start it, if you have created it"),
+            ("v", "look at the races of our pair in the last round that is over: replay and analysis"),
+        ),
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,r", "ready", "Ready", priority=True),
         Binding("s", "start", "Start"),
+        Binding("v", "view_races", "Look at our last race"),
         Binding("escape", "menu", "Menu"),
     ]
 
@@ -104,7 +113,7 @@ class TournamentScreen(FairestScreen):
         if self.is_too_small or not self.is_mounted:
             return
         self.query_one("#notice", TextLines).update(Text(f" {self._notice}", "bold #ff8a70", no_wrap=True))
-        keys = (("Enter", "ready"), ("s", "start"), ("Up Down", "scroll"), ("Esc", "menu"), ("?", "keys"))
+        keys = (("Enter", "ready"), ("s", "start"), ("v", "races"), ("Esc", "menu"), ("?", "keys"))
         self.query_one("#key-line", TextLines).update(key_line(keys))
         known, connection = self.known, self._connection
         if known is None or connection is None:
@@ -145,6 +154,21 @@ class TournamentScreen(FairestScreen):
         """Start the tournament."""
         if self.known is not None:
             self.run_worker(self._ask("start"), group="asking")
+
+    def action_view_races(self) -> None:
+        """Open the replay of the last round that is over."""
+        if self.known is not None:
+            self._show("The races are asked for ...")
+            self.run_worker(self._view_races(self.known), exclusive=True, group="viewing")
+
+    async def _view_races(self, known: KnownTournament) -> None:
+        try:
+            match = await asyncio.to_thread(open_races, self._server, known.shown.code, None, None, [known.name])
+        except (PageUnreadable, Cheated) as reason:
+            self._show(clean(str(reason)))
+            return
+        self._show("")
+        self.app.push_screen(ReplayScreen(match, timeline_of(match)))
 
     def action_menu(self) -> None:
         """Open the menu; go back at once where no tournament is shown."""

@@ -8,6 +8,7 @@ import pytest
 from fairest_cli.tui.launch import AtHome, InTournament
 from fairest_cli.tui.screens.home import HomeScreen
 from fairest_cli.tui.screens.practice_menu import TournamentMenu, TournamentRaceMenu
+from fairest_cli.tui.screens.replay import ReplayScreen
 from fairest_cli.tui.screens.room_code_prompt import RoomCodePrompt
 from fairest_cli.tui.screens.tournament import TournamentScreen
 from fairest_cli.tui.screens.tournament_race import TournamentRaceScreen
@@ -59,6 +60,10 @@ async def test_a_tournament_is_created_raced_by_keys_and_shown_to_its_end(
         await player.is_on(TournamentScreen)
         await player.until(lambda: phase_of(screen) is TournamentPhase.OVER)
         await player.sees("bob")
+        await player.press("v")
+        await player.is_on(ReplayScreen)
+        await player.press("escape")
+        await player.is_on(TournamentScreen)
         await playing
         await bob.close()
 
@@ -96,6 +101,13 @@ async def test_the_standings_say_that_they_are_not_rated(
     async with terminal(entering, tmp_path, columns=columns, lines=lines) as player:
         await shown(player)
         await player.sees("A tournament changes nobody's rating.")
+
+
+async def test_before_a_round_is_over_there_is_no_race_to_look_at(server_url: str, tmp_path: Path) -> None:
+    async with terminal(InTournament(CreateTournament(), server_url, "ann"), tmp_path) as player:
+        await shown(player)
+        await player.press("v")
+        await player.sees("No round of this tournament is over yet")
 
 
 async def test_a_code_of_no_tournament_is_named(server_url: str, tmp_path: Path) -> None:
