@@ -4,6 +4,7 @@ import asyncio
 import random
 from collections.abc import Callable
 from contextlib import AsyncExitStack
+from pathlib import Path
 
 from fairest_cli.session.identity import Identity
 from fairest_cli.session.tournament_connection import TournamentConnection
@@ -13,9 +14,9 @@ from fairest_protocol.messages.tournaments import CreateTournament, Tournament, 
 ENDED = (TournamentPhase.OVER, TournamentPhase.CANCELLED)
 
 
-def entrant(url: str, name: str) -> TournamentConnection:
+def entrant(url: str, name: str, receipts: Path | None = None) -> TournamentConnection:
     """Return a new player's connection, whose identity is kept in memory."""
-    return TournamentConnection(url, Identity(), name)
+    return TournamentConnection(url, Identity(), name, receipts)
 
 
 def careless_move(connection: TournamentConnection, most: int, chance: random.Random) -> Move:
@@ -47,10 +48,14 @@ async def play_careless(
 
 
 async def play_a_cup(
-    url: str, stack: AsyncExitStack, moves: int = 3, kind: TournamentFormat = TournamentFormat.SWISS
+    url: str,
+    stack: AsyncExitStack,
+    moves: int = 3,
+    kind: TournamentFormat = TournamentFormat.SWISS,
+    receipts: Path | None = None,
 ) -> str:
     """Let two players play a tournament of one round, and return its code."""
-    players = [entrant(url, f"player-{number}") for number in (1, 2)]
+    players = [entrant(url, f"player-{number}", receipts) for number in (1, 2)]
     for each in players:
         stack.push_async_callback(each.close)
     code = (await players[0].enter(CreateTournament(format=kind))).code

@@ -15,6 +15,7 @@ from fairest_cli.records.findings import Findings
 from fairest_cli.records.heads import heads_folder, keep_head, load_heads
 from fairest_cli.records.receipt_rounds import read_receipts
 from fairest_cli.records.receipts import receipts_folder
+from fairest_cli.records.tournament_receipt import read_tournament_rounds
 from fairest_cli.session.round_pages import ChainUnavailable, fetch_summary, read_chain
 from fairest_cli.text.audit_findings import describe_findings, findings_as_json
 from fairest_cli.untrusted_text import clean
@@ -62,7 +63,7 @@ def audit_server(
     """
     summary = fetch_summary(server_url)
     shown = load_heads(heads, summary.key)
-    rounds = read_receipts(receipts, summary.key)
+    rounds = [*read_receipts(receipts, summary.key), *read_tournament_rounds(receipts, summary.key)]
     reader = ChainReader(summary.head, frozenset(seen.commitment for seen in rounds), shown)
     read_chain(server_url, summary, reader, on_progress)
     findings = reader.finish()

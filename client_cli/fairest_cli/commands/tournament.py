@@ -28,6 +28,8 @@ from fairest_cli.exit_codes import BROKEN_SEAL, INTERRUPTED
 from fairest_cli.model.cheated import Cheated
 from fairest_cli.model.known_room import DEFAULT_SERVER
 from fairest_cli.records.own_names import own_names
+from fairest_cli.records.receipts import receipts_folder
+from fairest_cli.records.tournament_receipt import own_names_in
 from fairest_cli.session.identity import IdentityInUse, open_identity
 from fairest_cli.session.server_pages import PageUnreadable, read_message
 from fairest_cli.session.tournament_connection import Entering, TournamentConnection
@@ -149,7 +151,8 @@ def analyse_tournament(
 def _races(server: str, code: str, number: int | None, player: str | None, name: str | None) -> Record:
     """Return the races of a pair as a match; end the program with a sentence if they cannot be shown."""
     code = _with_code(WatchTournament, code).tournament
-    own = [name] if name is not None else own_names(saved_settings().name)
+    known = [*own_names_in(receipts_folder(), code), *own_names(saved_settings().name)]
+    own = [name] if name is not None else known
     try:
         return open_races(server, code, number, player, own)
     except PageUnreadable as reason:
@@ -189,7 +192,7 @@ def _follow(server: str, name: str | None, entering: Entering, *, plain: bool, a
 
 async def _follow_in_lines(server: str, name: str | None, entering: Entering, *, as_json: bool) -> None:
     with open_identity(server, name) as identity:
-        connection = TournamentConnection(server, identity, name)
+        connection = TournamentConnection(server, identity, name, receipts_folder())
         try:
             entered = await connection.enter(entering)
             if connection.problem:

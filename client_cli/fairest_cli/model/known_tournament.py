@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from fairest_cli.model.tournament_game import RoundWitness, witness_round
+from fairest_cli.model.tournament_game import RoundWitness, TournamentGame, witness_round
 from fairest_protocol.calculation.seal import commit_entrant
 from fairest_protocol.messages.tournaments import Tournament, TournamentPair, TournamentPhase, TournamentRound
 from fairest_protocol.value import Value, replace
@@ -36,15 +36,21 @@ class KnownTournament(Value):
         """Return the model after the server has taken the hash of our entropy for a round."""
         return replace(self, entropies={**self.entropies, number: entropy})
 
-    def with_envelopes(self, number: int, envelopes: tuple[tuple[bytes, ...], ...]) -> "KnownTournament":
-        """Return the model after we were shown the envelopes of a round."""
-        witness = replace(self.witnesses[number], envelopes=envelopes)
-        return replace(self, witnesses={**self.witnesses, number: witness})
+    def with_race(self, game: TournamentGame) -> "KnownTournament":
+        """Return the model after we were shown our race, or a move of it."""
+        known = self.witnesses[game.number]
+        witness = replace(known, envelopes=game.envelopes, moves=game.moves, result=game.result)
+        return replace(self, witnesses={**self.witnesses, game.number: witness})
 
     @property
     def newest(self) -> TournamentRound:
         """The newest round of a tournament that has begun."""
         return self.shown.played[-1]
+
+    @property
+    def has_entered(self) -> bool:
+        """Whether we are a player of it, or were one."""
+        return any(row.name == self.name for row in self.shown.standings)
 
     @property
     def has_left(self) -> bool:

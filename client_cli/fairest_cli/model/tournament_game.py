@@ -15,6 +15,7 @@ from fairest_protocol.calculation.moves import RESIGN, STOP, Move
 from fairest_protocol.calculation.rules import Rules, find_variant
 from fairest_protocol.calculation.seal import commit_entrant, commit_secret, hash_tournament_round
 from fairest_protocol.calculation.tournament import tournament_seed
+from fairest_protocol.messages.entries import Moved
 from fairest_protocol.messages.refusals import SENTENCES, Refusal
 from fairest_protocol.messages.tournaments import (
     RaceScore,
@@ -27,17 +28,20 @@ from fairest_protocol.value import Value, replace
 
 
 class TournamentGame(SoloGame):
-    """A race of ours in the round `number` of a tournament: what the server has shown of it."""
+    """A race of ours in the round `number` of a tournament: what the server has shown of it, and our moves so far."""
 
     WHAT: ClassVar[str] = "the round's deal"
     code: str
     number: int
     result: RaceScore | None = None
+    moves: tuple[Move, ...] = ()
 
 
 class RoundWitness(Value):
     """What we were shown of a round: once we have shown our entropy, the hashes of all who were ready, by name; once
-    the cards were dealt, the entropies; and of our own race the envelopes.
+    the cards were dealt, the entropies; of our own race the envelopes, our moves and the result; and the secret.
+
+    `seen_ms` is the time at which the round was first shown, on the server's clock.
     """
 
     round_id: bytes
@@ -45,7 +49,17 @@ class RoundWitness(Value):
     hashes: tuple[tuple[str, bytes], ...] = ()
     entropies: tuple[tuple[str, bytes], ...] = ()
     envelopes: Sequence[Sequence[bytes]] = ()
-    is_proved: bool = False
+    secret: bytes | None = None
+    moves: tuple[Move, ...] = ()
+    result: RaceScore | None = None
+    seen_ms: int = 0
+
+    @property
+    def seed(self) -> bytes | None:
+        """The seed of its deal, None as long as the secret and the entropies are not known."""
+        if self.secret is None or not self.entropies:
+            return None
+        return tournament_seed(self.secret, self.entropies, self.round_id)
 
 
 def witness_round(
@@ -58,14 +72,29 @@ def witness_round(
     round_id = hash_tournament_round(bytes.fromhex(tournament.tournament), shown.number)
     if shown.round != round_id or (known is not None and known.commitment != shown.commitment):
         raise Cheated(f"The server shows another commitment for round {shown.number} than before.")
-    known = known or RoundWitness(round_id, shown.commitment)
+    known = known or RoundWitness(round_id, shown.commitment, seen_ms=tournament.now_ms)
     is_newest = shown is tournament.played[-1]
     if is_newest and tournament.phase in (TournamentPhase.REVEALING, TournamentPhase.RACING):
         known = _witness_entropies(known, tournament.phase, shown, own)
-    if shown.secret is not None and not known.is_proved:
-        _check_deck(find_variant(tournament.rules).rules, known, shown.number, shown.secret)
-        known = replace(known, is_proved=True)
+    if shown.secret is not None and known.secret is None:
+        known = replace(known, secret=shown.secret)
+        check_deck(find_variant(tournament.rules).rules, known, shown.number)
     return known
+
+
+def check_deck(rules: Rules, known: RoundWitness, number: int) -> None:
+    """Check the secret of a round that is over; with the entropies, deal the deck again and compare the envelopes.
+
+    Raises `Cheated`.
+    """
+    assert known.secret is not None, "the round is over"
+    if commit_secret(known.round_id, known.secret) != known.commitment:
+        raise Cheated(f"The secret of round {number} does not belong to its commitment.")
+    if known.seed is None or not known.envelopes:
+        return
+    wrong = first_wrong_envelope(known.envelopes, seal_deal(rules, known.seed, known.round_id).envelopes)
+    if wrong is not None:
+        raise Cheated(f"The envelope at {name_place(wrong)} of round {number} holds another deal's card.")
 
 
 def begin_race(
@@ -80,9 +109,12 @@ def begin_race(
     game = TournamentGame(
         rules, witness.round_id, empty_scene(rules), race.until_ms, now_ms - race.now_ms, race.code, race.round
     )
-    game = _with_result(after_entries(game, race.entries), race)
-    if (witness.envelopes and witness.envelopes != game.envelopes) or (
-        known is not None and game.own.moves < known.own.moves
+    game = _with_result(_after_moves(game, race), race)
+    if (
+        (witness.envelopes and witness.envelopes != game.envelopes)
+        or witness.moves != game.moves[: len(witness.moves)]
+        or (witness.result is not None and witness.result != game.result)
+        or (known is not None and game.own.moves < known.own.moves)
     ):
         raise Cheated(f"The server shows another race of ours in round {race.round} than before.")
     return game
@@ -92,7 +124,7 @@ def after_race(game: TournamentGame, race: TournamentRace) -> TournamentGame:
     """Return our race after the answer to a move. Raises `Cheated`."""
     if (race.code, race.round) != (game.code, game.number):
         raise Cheated("The server answers a move with another race.")
-    following = after_entries(after_deal(game, race.entries), race.entries)
+    following = _after_moves(after_deal(game, race.entries), race)
     return _with_result(replace(following, until_ms=race.until_ms), race)
 
 
@@ -125,16 +157,9 @@ def _witness_entropies(
     return replace(known, hashes=hashes, entropies=entropies)
 
 
-def _check_deck(rules: Rules, known: RoundWitness, number: int, secret: bytes) -> None:
-    """Check the secret of a round that is over; with the entropies, deal the deck again and compare the envelopes."""
-    if commit_secret(known.round_id, secret) != known.commitment:
-        raise Cheated(f"The secret of round {number} does not belong to its commitment.")
-    if not known.entropies or not known.envelopes:
-        return
-    seed = tournament_seed(secret, known.entropies, known.round_id)
-    wrong = first_wrong_envelope(known.envelopes, seal_deal(rules, seed, known.round_id).envelopes)
-    if wrong is not None:
-        raise Cheated(f"The envelope at {name_place(wrong)} of round {number} holds another deal's card.")
+def _after_moves(game: TournamentGame, race: TournamentRace) -> TournamentGame:
+    moves = tuple(entry.move for entry in race.entries if isinstance(entry, Moved))
+    return replace(after_entries(game, race.entries), moves=(*game.moves, *moves))
 
 
 def _with_result(game: TournamentGame, race: TournamentRace) -> TournamentGame:

@@ -7,6 +7,7 @@ ready and the deal, some seconds, misses the round.
 
 import asyncio
 import secrets
+from pathlib import Path
 from typing import Final
 
 from fairest_cli.model.known_tournament import KnownTournament
@@ -14,6 +15,7 @@ from fairest_cli.model.tournament_game import TournamentGame, after_race, begin_
 from fairest_cli.session.identity import Identity
 from fairest_cli.session.own_clock import now_ms
 from fairest_cli.session.request_connection import RequestConnection, RequestRefused
+from fairest_cli.session.tournament_receipts import TournamentReceipts
 from fairest_protocol.calculation.moves import Move
 from fairest_protocol.calculation.seal import SECRET_BYTES, commit_entrant
 from fairest_protocol.messages.capabilities import TOURNAMENTS
@@ -45,10 +47,15 @@ _EARLY_SECONDS: Final = 0.5
 
 
 class TournamentConnection(RequestConnection):
-    """A tournament, and our race in it. `known` is None before the first answer."""
+    """A tournament, and our race in it. `known` is None before the first answer.
 
-    def __init__(self, server: str, identity: Identity, name: str | None = None) -> None:
+    A player's receipt is kept in the folder `receipts`. One that cannot be written is no reason to end a race, and
+    `problem` says so.
+    """
+
+    def __init__(self, server: str, identity: Identity, name: str | None = None, receipts: Path | None = None) -> None:
         super().__init__(server, identity, name, TOURNAMENTS, LACKING)
+        self._receipts = TournamentReceipts(server, receipts)
         self.known: KnownTournament | None = None
         self.counts: tuple[RunningCount, ...] = ()
         """The counts of the races under way."""
@@ -106,7 +113,8 @@ class TournamentConnection(RequestConnection):
         answer = await self._ask_race(RaceTournament(tournament=known.shown.code, round=number))
         before = self.game if self.game is not None and self.game.number == number else None
         self.game = begin_race(known.shown, known.witnesses[number], answer, now_ms(), before)
-        self.known = self._entered.with_envelopes(number, self.game.scene.envelopes)
+        self.known = self._entered.with_race(self.game)
+        self.problem = self._receipts.keep(self.known, self._identity.server_key) or self.problem
         return self.game
 
     async def play(self, move: Move) -> TournamentGame:
@@ -123,6 +131,9 @@ class TournamentConnection(RequestConnection):
                 return await self.race()
             raise
         self.game = after_race(game, answer)
+        self.known = self._entered.with_race(self.game)
+        if self.game.result is not None:
+            self.problem = self._receipts.keep(self.known, self._identity.server_key) or self.problem
         return self.game
 
     @property
@@ -168,5 +179,9 @@ class TournamentConnection(RequestConnection):
     def _take(self, shown: Tournament) -> Tournament:
         """Take what the server shows of the tournament. Raises `Cheated`."""
         self._ahead_ms = now_ms() - shown.now_ms
-        self.known = (self.known or KnownTournament(self.name, shown)).after(shown)
+        key = self._identity.server_key
+        before = self.known or self._receipts.begin(self.name, shown, key)
+        self.known = before.after(shown)
+        if self.known.witnesses != before.witnesses:
+            self.problem = self._receipts.keep(self.known, key) or self.problem
         return self.known.shown

@@ -43,6 +43,18 @@ async def test_a_code_of_no_tournament_is_named(server_url: str, tmp_path: Path)
     assert (code, "There is no tournament with this code" in shown) == (1, True)
 
 
+async def test_a_player_who_joins_keeps_a_receipt_which_verify_judges(server_url: str, tmp_path: Path) -> None:
+    ann = entrant(server_url, "ann")
+    shown = await ann.enter(CreateTournament())
+    await run(tmp_path, server_url, "join", shown.code, "--name", "bob", typed="quit\n")
+    await ann.start()
+    await run(tmp_path, server_url, "join", shown.code, "--name", "bob", typed="quit\n")
+    await ann.close()
+    [path] = (tmp_path / "data" / "fairest" / "receipts").iterdir()
+    judged = await asyncio.to_thread(lambda: invoke(tmp_path, "verify", "--receipt", str(path)))
+    assert judged.exit_code == 0 and "was not over when your client saw it last" in judged.output
+
+
 @pytest.mark.long
 async def test_a_tournament_that_is_over_is_shown_with_its_standings(server_url: str, tmp_path: Path) -> None:
     async with AsyncExitStack() as stack:

@@ -8,6 +8,7 @@ from fairest_cli.model.tournament_game import TournamentGame, after_race, begin_
 from fairest_protocol.calculation.deal import SealedDeal, seal_deal
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.messages.tournaments import RaceScore, Tournament, TournamentRace
+from fairest_protocol.value import replace
 from fairest_server.daily.attempt import begin, show_move, show_start
 from fairest_server.tournament.progress import seed_of
 from fairest_server.tournament.view import show_tournament
@@ -110,7 +111,7 @@ def test_a_deck_that_is_not_that_of_secret_and_bytes_is_found_out_when_the_round
     cup, known = racing()
     other = seal_deal(cup.at.rules, bytes(32), cup.at.round_id(1))
     game = begin_race(shown(cup), known.witnesses[1], race(cup, other), 0, None)
-    known = known.with_envelopes(1, game.scene.envelopes)
+    known = known.with_race(game)
     cup.race(dict.fromkeys(PLAYERS, 3))
     with pytest.raises(Cheated, match="holds another deal's card"):
         known.after(shown(cup))
@@ -118,17 +119,40 @@ def test_a_deck_that_is_not_that_of_secret_and_bytes_is_found_out_when_the_round
 
 def test_the_deck_of_a_round_that_is_over_is_proved() -> None:
     cup, known = racing()
-    known = known.with_envelopes(1, begun(cup, known).scene.envelopes)
+    known = known.with_race(begun(cup, known))
     cup.race(dict.fromkeys(PLAYERS, 3))
-    assert known.after(shown(cup)).witnesses[1].is_proved
+    assert known.after(shown(cup)).witnesses[1].secret == cup.at.rounds[0].secret
 
 
 def test_a_race_that_is_shown_again_has_the_same_envelopes() -> None:
     cup, known = racing()
-    witness = known.with_envelopes(1, begun(cup, known).scene.envelopes).witnesses[1]
+    witness = known.with_race(begun(cup, known)).witnesses[1]
     other = seal_deal(cup.at.rules, bytes(32), cup.at.round_id(1))
     with pytest.raises(Cheated, match="another race of ours"):
         begin_race(shown(cup), witness, race(cup, other), 0, None)
+
+
+def test_a_race_that_is_shown_again_has_the_moves_that_were_shown_before() -> None:
+    cup, known = racing()
+    witness = replace(known.with_race(begun(cup, known)).witnesses[1], moves=(MOVES["sa"],))
+    with pytest.raises(Cheated, match="another race of ours"):
+        begin_race(shown(cup), witness, race(cup), 0, None)
+
+
+def test_a_race_that_is_shown_again_has_the_result_that_was_shown_before() -> None:
+    cup, known = racing()
+    score = RaceScore(won=False, placed=4, direct=0, time_ms=1)
+    witness = replace(known.with_race(begun(cup, known)).witnesses[1], result=score)
+    with pytest.raises(Cheated, match="another race of ours"):
+        begin_race(shown(cup), witness, race(cup), 0, None)
+
+
+def test_a_race_knows_its_moves() -> None:
+    cup, known = racing()
+    game, start = begun(cup, known), begin(cup.at.rules, sealed(cup))
+    entries = show_move(start, start.play(0, MOVES["sa"]), sealed(cup))
+    answer = TournamentRace(code=CODE, round=1, until_ms=0, now_ms=0, moves=1, entries=entries, result=None)
+    assert after_race(game, answer).moves == (MOVES["sa"],)
 
 
 def test_a_result_that_is_not_that_of_our_board_is_an_alarm() -> None:

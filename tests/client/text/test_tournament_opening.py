@@ -86,7 +86,7 @@ def test_a_race_whose_opponent_did_not_race_is_opened_alone() -> None:
 
 def test_the_last_round_that_is_over_is_opened() -> None:
     under_way = a_round(3, secret=None)
-    assert names_of(shown=a_tournament(a_round(), under_way)) == ("ann", "bob")
+    assert names_of(shown=a_tournament(a_round(1), a_round(), under_way)) == ("ann", "bob")
 
 
 def test_a_player_who_did_not_race_is_named_with_those_who_did() -> None:

@@ -11,6 +11,7 @@ from textual.containers import VerticalScroll
 
 from fairest_cli.model.cheated import Cheated
 from fairest_cli.model.known_tournament import KnownTournament
+from fairest_cli.records.receipts import receipts_folder
 from fairest_cli.session.identity import IdentityInUse, open_identity
 from fairest_cli.session.request_connection import RequestRefused
 from fairest_cli.session.server_pages import PageUnreadable
@@ -86,7 +87,8 @@ class TournamentScreen(FairestScreen):
         """Ask for the tournament once a second, for as long as the screen is open."""
         try:
             with open_identity(self._server, self._player) as identity:
-                self._connection = connection = TournamentConnection(self._server, identity, self._player)
+                connection = TournamentConnection(self._server, identity, self._player, receipts_folder())
+                self._connection = connection
                 try:
                     await connection.enter(self._entering)
                     self._notice = clean(connection.problem)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from fairest_cli.records.receipts import receipts_folder
 from fairest_cli.tui.launch import AtHome, InTournament
 from fairest_cli.tui.screens.home import HomeScreen
 from fairest_cli.tui.screens.practice_menu import TournamentMenu, TournamentRaceMenu
@@ -66,6 +67,7 @@ async def test_a_tournament_is_created_raced_by_keys_and_shown_to_its_end(
         await player.is_on(TournamentScreen)
         await playing
         await bob.close()
+    assert [path.name.split("-ann-")[0] for path in receipts_folder().iterdir()] == [screen.known.shown.code]
 
 
 async def test_home_asks_for_the_code_of_a_tournament(server_url: str, tmp_path: Path) -> None:
