@@ -38,7 +38,7 @@ class TournamentGame(SoloGame):
 
 
 class RoundWitness(Value):
-    """What we were shown of a round: once we have shown our entropy, the hashes of all who were ready, by name; once
+    """A round as we were shown it: once we have shown our entropy, the hashes of all who were ready, by name; once
     the cards were dealt, the entropies; of our own race the envelopes, our moves and the result; and the secret.
 
     `seen_ms` is the time at which the round was first shown, on the server's clock.

@@ -33,7 +33,7 @@ _NAME: Final = "[A-Za-z0-9_-]{2,20}"
 
 
 class TournamentReceipt(Value):
-    """What the server with the public key `key` has shown to the player `name` of a tournament, by rounds."""
+    """A receipt: all that the server with the public key `key` has shown to the player `name`, by rounds."""
 
     server: str
     key: bytes

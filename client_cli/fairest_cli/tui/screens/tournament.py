@@ -140,7 +140,7 @@ class TournamentScreen(FairestScreen):
         self._notice = notice
         self.draw()
 
-    # What players ask.
+    # Requests of the player.
 
     def action_ready(self) -> None:
         """Get ready for the round, or go back to our race."""
