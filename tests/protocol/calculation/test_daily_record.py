@@ -1,6 +1,7 @@
 """The record of an attempt at a daily deal: it proves itself, and every change of it is found."""
 
 import json
+from contextlib import nullcontext
 
 import pytest
 
@@ -132,3 +133,16 @@ def test_the_deck_of_an_attempt_follows_from_the_secret_the_beacon_and_its_day()
     round_id = hash_daily_round("2026-11-24", "classic")
     assert (record.round_id, record.commitment) == (round_id, commit_secret(round_id, SECRET))
     assert record.seed == make_seed(SECRET, (BEACON, bytes(32)), round_id)
+
+
+@pytest.mark.parametrize(("at_ms", "is_read"), [(1_200_000, True), (1_200_001, False)])
+def test_an_attempt_may_be_stopped_in_the_last_millisecond_of_its_limit(at_ms: int, is_read: bool) -> None:
+    record = make_record()
+    moves = (*record.moves[:10], TimedMove(at_ms, MOVES["stop"]))
+    stopped = replace(record, moves=moves)
+    race = start_race(RULES, make_deal(RULES, record.seed), seats=1)
+    for timed in moves:
+        race = race.play(0, timed.move)
+    right = replace(stopped, score=score_attempt(race, at_ms))
+    with nullcontext() if is_read else pytest.raises(BadRecord, match=f"^move 11 was made at {at_ms} ms"):
+        assert parse_daily_record(right.text()) == right

@@ -270,3 +270,20 @@ def test_an_unsigned_record_has_neither_key_nor_signature() -> None:
     fields = {name: getattr(RECORD, name) for name in TournamentRecord.__struct_fields__[:10]}
     record = TournamentRecord(**fields)
     assert (record.key, record.signature) == (b"", b"")
+
+
+def stopped_at(at_ms: int) -> TournamentRecord:
+    """Return the record of a race that its player stopped at this time."""
+    stopped = make_record(10)
+    moves = (*stopped.moves[:-1], TimedMove(at_ms, MOVES["stop"]))
+    return replace(stopped, moves=moves, score=replace(stopped.score, time_ms=min(at_ms, LIMIT_SECONDS * 1000)))
+
+
+def test_a_race_may_be_stopped_in_the_last_millisecond_of_its_limit() -> None:
+    record = stopped_at(600_000)
+    assert parse_tournament_record(record.text()) == record
+
+
+def test_a_move_behind_the_limit_cannot_have_been_made() -> None:
+    with pytest.raises(BadRecord, match=r"^move 11 was made at 600001 ms, which cannot be"):
+        parse_tournament_record(stopped_at(600_001).text())
