@@ -495,3 +495,21 @@ async def test_a_redis_that_hangs_is_killed_after_two_seconds(folder: Path, monk
         os.kill(process_id, signal.SIGSTOP)
         monkeypatch.setattr(asyncio, "wait_for", shortened)
     assert limits == [2.0]
+
+
+async def test_to_look_for_an_engine_that_was_left_behind_leaves_no_connection_open(folder: Path) -> None:
+    """The listener is no engine, so it does not end when it is told to."""
+    left: list[bytes] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        left.append(await reader.read(1))
+        writer.close()
+
+    async def both_have_left() -> bool:
+        return left.count(b"") == 2
+
+    async with await asyncio.start_unix_server(serve, folder / "redis.sock"):
+        with pytest.raises(EmbeddedRedisError, match="does not end; stop it"):
+            async with embedded_redis(folder):
+                pass
+        await until(both_have_left, "both connections that only looked are closed")
