@@ -248,6 +248,16 @@ async def test_a_deal_that_was_opened_says_so(redis: BatchingRedis) -> None:
     assert await store.find(LONG_AGO) == replace(before, is_opened=True)
 
 
+@pytest.mark.parametrize(("first", "ranks"), [(1, [2, 2, 4]), (3, [4])])
+async def test_a_page_begins_with_the_rank_of_its_first_attempt(
+    redis: BatchingRedis, first: int, ranks: list[int]
+) -> None:
+    await deal(redis, LONG_AGO)
+    for player, each_ms in (("p1", 1_000), ("p2", 2_000), ("p3", 2_000), ("p4", 3_000)):
+        await store_attempt(redis, LONG_AGO, player, [], each_ms=each_ms)
+    assert [row.rank for row in await DailyStore(redis).rows(LONG_AGO, first, 10)] == ranks
+
+
 async def test_no_more_rows_than_asked_for_are_read(redis: BatchingRedis) -> None:
     await deal(redis, LONG_AGO)
     for player in ("p1", "p2", "p3"):

@@ -119,7 +119,7 @@ def _refuse_lost_parts(engine: Engine, old: Path, new: Path, manifest: Path) -> 
             f"engine wrote before, and which {engine} would read. Nothing was changed; move away the one that is not "
             "wanted"
         )
-    if not old.exists() and byte_count > _EMPTY_BYTES and not manifest.exists():
+    if byte_count > _EMPTY_BYTES and not manifest.exists():
         raise EmbeddedRedisError(
             f"{manifest} is missing, without which {engine} would start empty. Nothing was changed; copy the whole "
             "folder again"
