@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -154,3 +155,18 @@ def test_a_board_that_is_won_is_not_stuck() -> None:
     full = tuple((Card("AC"),) * foundation.length for foundation in laid.layout)
     won = replace(laid, foundations=full, turned=None, stock=0)
     assert (won.is_won, won.is_stuck) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("changes", "is_over"),
+    [
+        ({}, True),
+        ({"turned": Card("2D")}, False),
+        ({"stock": 1}, False),
+        ({"redeals": 1}, False),
+        ({"redeals": 1, "piles": ((), (), (), ())}, True),
+    ],
+    ids=["nothing left", "a card turned", "a card in the stock", "a redeal", "a redeal of nothing"],
+)
+def test_the_stock_is_over_once_no_card_can_come_from_it(board: Board, changes: dict[str, Any], is_over: bool) -> None:
+    assert replace(replace(board, turned=None, stock=0), **changes).stock_is_over == is_over
