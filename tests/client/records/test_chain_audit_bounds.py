@@ -344,3 +344,9 @@ def test_daily_deals_are_noted_with_their_number() -> None:
     chance = random.Random(5)
     chain = chain_of([MadeRound(chance, "classic-daily 4 0") for _ in range(2)])
     assert audit(chain).notes == ["Daily deals that were announced: 2."]
+
+
+def test_a_variant_that_is_not_known_does_not_hide_the_others() -> None:
+    chance = random.Random(1)
+    findings = audit(chain_of([MadeRound(chance, "a-later-one 4 0"), MadeRound(chance)]))
+    assert list(findings.decks) == ["classic"]

@@ -308,3 +308,10 @@ def test_the_search_for_the_announcement_looks_at_all_entries_of_a_page() -> Non
     made.announce()
     made.open(5)
     assert may_begin_at(made.chain.page(0), DAY, COMMITMENT)
+
+
+def test_a_list_of_no_pages_does_not_end_with_its_head() -> None:
+    made = Made()
+    made.announce()
+    with pytest.raises(BrokenChain, match="does not end with the hash"):
+        made.entries(1).check(made.chain.head())

@@ -328,10 +328,14 @@ def test_another_file_begins_with_what_is_known_of_the_room_between_two_matches(
     assert decode_from_server(json.dumps(known["known"])) == wanted
 
 
-def test_another_file_of_a_client_that_knows_no_scene_begins_with_its_server_alone(tmp_path: Path) -> None:
+@pytest.mark.parametrize("room", [None, "quiet-amber-otter"])
+def test_another_file_of_a_client_that_knows_no_scene_begins_with_its_server_alone(
+    tmp_path: Path, room: str | None
+) -> None:
+    model = KnownRoom(room=room)
     with closing(Receipt(tmp_path, EACH_MATCH)) as receipt:
-        receipt.add_heard(snapshot(), KnownRoom(), 0)
-        receipt.add_heard(View(position=1, entries=(opening(),), tag="00000000"), KnownRoom(), 0)
+        receipt.add_heard(snapshot(), model, 0)
+        receipt.add_heard(View(position=1, entries=(opening(),), tag="00000000"), model, 0)
     lines = (tmp_path / "quiet-amber-otter-seat1-unsigned-2.jsonl").read_text().splitlines()
     assert [next(iter(json.loads(line))) for line in lines] == ["type", "at_ms"]
 
