@@ -76,5 +76,5 @@ def test_a_learner_places_more_cards_than_a_careless_player() -> None:
 
 
 def test_a_stronger_level_thinks_more() -> None:
-    budgets = [profile.budget for profile in PROFILES.values()]
+    budgets = [PROFILES[level].budget for level in Level]
     assert all(weaker <= stronger for weaker, stronger in pairwise(budgets))
