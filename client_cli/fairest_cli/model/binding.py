@@ -134,9 +134,9 @@ class Binding(Value):
         if evidence.outcome is not None:
             return self._ended(judge_finish(evidence, evidence.outcome, now_ms))
         if evidence.closing is not None:
-            return self._ended(judge_way_out(evidence, WayOut.ROOM_CLOSED, evidence.closing, 0))
+            return self._ended(judge_way_out(evidence, WayOut.ROOM_CLOSED, evidence.closing))
         if evidence.is_freed:
-            return self._ended(judge_way_out(evidence, WayOut.SEAT_FREED, "", 0))
+            return self._ended(judge_way_out(evidence, WayOut.SEAT_FREED))
         return replace(self, evidence=evidence)
 
     def after_way_out(self, way_out: WayOut, detail: str, now_ms: int) -> "Binding":

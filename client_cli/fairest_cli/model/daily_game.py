@@ -73,7 +73,7 @@ def check_opening(game_seal: DailySeal, rules: Rules, secret: bytes, envelopes: 
     if commit_secret(game_seal.round, secret) != game_seal.commitment:
         raise Cheated("The secret of the daily deal does not belong to its commitment.")
     sealed = seal_deal(rules, daily_seed(secret, game_seal.beacon, game_seal.round), game_seal.round)
-    wrong = first_wrong_envelope(envelopes, sealed.envelopes) if envelopes else None
+    wrong = first_wrong_envelope(envelopes, sealed.envelopes)
     if wrong is not None:
         raise Cheated(f"The envelope at {name_place(wrong)} of the daily deal holds another deal's card.")
 

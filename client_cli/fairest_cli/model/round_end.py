@@ -68,7 +68,7 @@ _AFTER_ABSENCE: Final = (WayOut.REFUSED, WayOut.BAD_TOKEN, WayOut.CLOSED)
 """Ways out that an honest server has for a client that comes back too late."""
 
 
-def judge_way_out(evidence: Evidence, way_out: WayOut, detail: str, absent_ms: int) -> Verdict:
+def judge_way_out(evidence: Evidence, way_out: WayOut, detail: str = "", absent_ms: int = 0) -> Verdict:
     """Judge a way out without a result. `detail` has the server's words; `absent_ms` is how long we have been cut off.
 
     0 means that the connection was up.
@@ -96,7 +96,7 @@ def judge_missed(evidence: Evidence, absent_ms: int) -> Verdict:
 
     The room shows another round or none. We have been cut off for `absent_ms`.
     """
-    if absent_ms >= _least(evidence.options.grace_seconds):
+    if absent_ms and absent_ms >= _least(evidence.options.grace_seconds):
         return Explained(
             f"You were cut off for {_seconds(absent_ms)}, and the room has gone on since. The end of the round was not "
             "proved to you; the record of its match has it."

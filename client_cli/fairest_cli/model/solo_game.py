@@ -68,6 +68,8 @@ def check_start(rules: Rules, entries: Sequence[Entry], what: str) -> None:
     """Check the entries with which a race on `what`, the deal in a sentence, begins. Raises `Cheated`."""
     if [type(entry) for entry in entries[:3]] != [Dealt, Started, Turned]:
         raise Cheated(f"The server does not begin {what} with its cards.")
+    if any(isinstance(entry, (Dealt, Started)) for entry in entries[3:]):
+        raise Cheated(f"The server deals {what} a second time.")
     dealt = entries[0]
     assert isinstance(dealt, Dealt), "it was looked at just now"
     check_layout(rules, dealt)
@@ -108,7 +110,8 @@ def _after_entry(game: _Game, entry: Entry) -> _Game:
 def _check_turned(game: SoloGame, entry: Turned) -> None:
     pass_number, position = entry.turn
     before = game.own.turn
-    if before is not None and entry.turn <= before:
+    is_later = before is None or entry.turn > before
+    if not is_later or pass_number != game.rules.redeals - game.board.redeals:
         raise Cheated(f"The card at {name_place(entry.turn)} was turned out of its order.")
     if pass_number == 0 and position != (0 if before is None else before.position + 1):
         raise Cheated(f"The card at {name_place(entry.turn)} was turned, and not the one before it.")

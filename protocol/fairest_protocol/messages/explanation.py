@@ -77,7 +77,9 @@ def _show(value: Any) -> str:
     """Return a value of a frame as JSON, cut short; of a list or an object only that it is one."""
     match value:
         case str():
-            return json.dumps(value[:MOST_LETTERS], ensure_ascii=False) + "..." * (len(value) > MOST_LETTERS)
+            # A control character takes six letters.
+            letters = MOST_LETTERS if value.isprintable() else MOST_LETTERS // 6
+            return json.dumps(value[:letters], ensure_ascii=False) + "..." * (len(value) > letters)
         case list() | tuple():
             return "a list"
         case dict():

@@ -39,6 +39,8 @@ export function beginDaily(rules, view, known = null) {
   demand(seal.round === dailyRound(day, rules), "The round of the daily deal is not that of its day and its variant.");
   const kinds = entries.slice(0, 3).map(({ type }) => type);
   demand(isSame(kinds, ["dealt", "started", "turned"]), "The server does not begin the daily deal with its cards.");
+  const isDealtAgain = entries.slice(3).some(({ type }) => type === "dealt" || type === "started");
+  demand(!isDealtAgain, "The server deals the daily deal a second time.");
   checkDealt(rules, entries[0]);
   const scene = { ...betweenMatches({ options: { rules }, seats: [{}, {}] }), round: seal.round };
   const game = withResult(entries.reduce(afterDailyEntry, { rules, day, seal, scene, until_ms, result: null }), view);

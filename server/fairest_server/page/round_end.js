@@ -49,7 +49,7 @@ export function judgeWayOut(evidence, wayOut, detail, absent_ms) {
 
 /** Judge the end of a round to which both players were committed, and of which we were shown nothing. */
 export function judgeMissed(evidence, absent_ms) {
-  if (absent_ms >= least(evidence.options.grace_seconds)) {
+  if (absent_ms && absent_ms >= least(evidence.options.grace_seconds)) {
     return `You were cut off for ${inSeconds(absent_ms)}, and the room has gone on since. The end of the round was not `
       + "proved to you; the record of its match has it.";
   }

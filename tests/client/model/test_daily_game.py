@@ -134,6 +134,36 @@ LIES: dict[str, Callable[[], object]] = {
 }
 
 
+SENTENCES_OF = {
+    "another variant": "The server shows another daily deal than the one that was asked for.",
+    "another round": "The round of the daily deal is not that of its day and its variant.",
+    "no seal": "The server shows another daily deal than the one that was asked for.",
+    "no cards": "The server does not begin the daily deal with its cards.",
+    "other starters": "Starters, steps or markers are not those of the rules.",
+    "more piles": "The piles and redeals of the daily deal are not those of its variant.",
+    "a card from no envelope": "The card at position 1 does not belong to its envelope.",
+    "another card": "The card at position 1 does not belong to its envelope.",
+    "envelopes that do not hold the card": "The card at position 1 does not belong to its envelope.",
+    "the seat of somebody else": "The server shows the seat of another player in the daily deal.",
+    "a move that we did not number": "The server shows our move 2 behind move 0.",
+    "a move of another card": "The server shows a move of ours that cannot be made: sa.",
+    "a move against the rules": "The server shows a move of ours that cannot be made: b1.",
+    "a count of moves": "The server counts 5 moves of ours, and has shown 1.",
+    "the same card again": "The card at position 1 was turned out of its order.",
+    "a card ahead": "The card at position 6 was turned, and not the one before it.",
+    "another deal in an answer": "The server deals the daily deal a second time.",
+    "another day in an answer": "The server answers a move with another daily deal.",
+    "another result": "The result of the daily deal is not that of our board.",
+    "a rank that cannot be": "The result of the daily deal has a time or a rank that cannot be.",
+    "a time that cannot be": "The result of the daily deal has a time or a rank that cannot be.",
+    "lost moves": "The server has lost our moves behind number 0.",
+    "another seal than before": "The server shows another daily deal than before.",
+    "another secret": "The secret of the daily deal does not belong to its commitment.",
+    "another deck": "The envelope at position 1 of the daily deal holds another deal's card.",
+}
+"""The alarm of each lie."""
+
+
 def _ahead() -> Turned:
     after = begin(RULES, SEALED).play(0, MOVES["sa"]).play(0, MOVES["sb"])
     turned = show_move(begin(RULES, SEALED).play(0, MOVES["sa"]), after, SEALED)[1]
@@ -148,9 +178,56 @@ def _with_result(**changes: object) -> DailyView:
 
 
 @pytest.mark.parametrize("lie", LIES)
-def test_a_lie_is_an_alarm(lie: str) -> None:
-    with pytest.raises(Cheated):
+def test_a_lie_is_named(lie: str) -> None:
+    with pytest.raises(Cheated) as alarm:
         LIES[lie]()
+    assert str(alarm.value) == SENTENCES_OF[lie]
+
+
+@pytest.mark.parametrize("changes", [{"won": True}, {"placed": 5}, {"goal": 51}, {"direct": 1}])
+def test_each_part_of_a_result_is_that_of_our_board(changes: dict[str, object]) -> None:
+    with pytest.raises(Cheated, match=r"^The result of the daily deal is not that of our board\.$"):
+        begin_daily(RULES, _with_result(**changes), 0)
+
+
+@pytest.mark.parametrize("changes", [{"time_ms": LIMIT_MS}, {"rank": 3, "ended": 3}])
+def test_a_result_may_be_the_last_one_and_take_all_the_time(changes: dict[str, object]) -> None:
+    game = begin_daily(RULES, _with_result(**changes), 0)
+    assert game.result == _with_result(**changes).result
+
+
+def test_an_attempt_that_is_shown_again_may_have_as_many_moves_or_more() -> None:
+    assert [begin_daily(RULES, view_of(moves), 0, begun(["sa"])).own.moves for moves in (["sa"], ["sa", "sb"])] == [
+        1,
+        2,
+    ]
+
+
+def test_the_answer_to_a_move_says_until_when_the_attempt_goes_on() -> None:
+    assert after_view(begun(), answer_to([], "sa").model_copy(update={"until_ms": 77})).until_ms == 77
+
+
+def test_a_day_on_which_we_have_not_raced_has_no_envelopes_to_compare() -> None:
+    check_opening(SEAL, RULES, SECRET, ())
+
+
+@pytest.mark.parametrize(
+    ("moves", "move", "refusal"),
+    [
+        ([], "sa", ""),
+        ([], "stop", ""),
+        ([], "resign", "Nobody races here against whom you could resign; stop ends your attempt."),
+        (["stop"], "sa", "Your attempt is over; each player has one a day."),
+    ],
+)
+def test_a_move_that_cannot_be_made_is_refused_in_words(moves: list[str], move: str, refusal: str) -> None:
+    game = begin_daily(RULES, view_of(moves, is_over=bool(moves)), 0)
+    assert refusal_of(game, MOVES[move]) == refusal
+
+
+def test_the_distance_of_the_clocks_is_that_of_the_answer() -> None:
+    view = view_of([]).model_copy(update={"now_ms": 2_000})
+    assert begin_daily(RULES, view, 5_000).ahead_ms == 3_000
 
 
 def test_the_deck_of_an_honest_day_is_the_one_in_the_envelopes() -> None:

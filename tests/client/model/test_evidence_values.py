@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from fairest_cli.model.evidence import Evidence, begin_evidence
+from fairest_cli.model.evidence import Evidence, begin_evidence, resume_evidence
 from fairest_protocol.calculation.moves import MOVES
+from fairest_protocol.calculation.race import Ending, undealt_outcome
 from fairest_protocol.messages import entries
 from fairest_protocol.messages.entries import Entry
 from fairest_protocol.messages.fields import Message, Phase
@@ -30,7 +31,9 @@ def test_a_round_that_has_just_begun_has_shown_nothing() -> None:
 @pytest.mark.parametrize(
     ("entry", "changes"),
     [
+        (entries.Revealed(seat=0, entropy=bytes(32)), {"revealed": (True, False)}),
         (entries.Revealed(seat=1, entropy=bytes(32)), {"revealed": (False, True)}),
+        (entries.PlayerReady(seat=1, entropy_hash=bytes(32)), {}),
         (entries.Started(until_ms=0), {"started_ms": 7}),
         (entries.Stopped(seat=1, until_ms=9), {"stopped_ms": (None, 7)}),
         (entries.Detached(seat=1, until_ms=9), {"away_ms": (None, 7)}),
@@ -83,6 +86,114 @@ def test_bytes_that_were_shown_stay_shown(known: tuple[bool, bool], shown: tuple
     scene = Scene(options=OPTIONS, phase=Phase.DEALING, seats=(first, second))
     wanted = tuple(before or now for before, now in zip(known, shown, strict=True))
     assert replace(NEW, revealed=known).after_snapshot(scene, 7).revealed == wanted
+
+
+@pytest.mark.parametrize(
+    ("phase", "known", "dealing_ms"),
+    [(Phase.READY, None, None), (Phase.DEALING, None, 7), (Phase.DEALING, 5, 5), (Phase.READY, 5, 5)],
+)
+def test_the_dealing_begins_with_the_entry_that_shows_both_players_ready(
+    phase: Phase, known: int | None, dealing_ms: int | None
+) -> None:
+    ready = entries.PlayerReady(seat=1, entropy_hash=bytes(32))
+    evidence = replace(NEW, dealing_ms=known).after(ready, Scene(options=OPTIONS, phase=phase), 7)
+    assert evidence.dealing_ms == dealing_ms
+
+
+UNDEALT = undealt_outcome(OPTIONS.chosen_rules(), [Ending.ROUND_OVER, Ending.RESIGNED])
+READY = (SeatScene(entropy_hash=bytes(32)), SeatScene(entropy_hash=bytes(32)))
+SEALED: dict[str, Any] = {"envelopes": ((bytes(32),),)}
+OVER: dict[str, Any] = {"outcome": UNDEALT, "secret": bytes(32)}
+
+
+def after_snapshot(known: Evidence = NEW, **scene: Any) -> Evidence:
+    return known.after_snapshot(Scene(options=OPTIONS, **scene), 7)
+
+
+@pytest.mark.parametrize(
+    ("scene", "changes"),
+    [
+        ({"phase": Phase.READY}, {}),
+        ({"phase": Phase.READY, "seats": (READY[0], SeatScene())}, {}),
+        ({"phase": Phase.READY, "seats": (SeatScene(), READY[1])}, {}),
+        ({"phase": Phase.DEALING, "seats": READY}, {"dealing_ms": 7}),
+        ({"phase": Phase.COUNTDOWN, "seats": READY, **SEALED}, {"dealing_ms": 7, "is_dealt": True}),
+        ({"phase": Phase.RACING, "seats": READY, **SEALED}, {"dealing_ms": 7, "is_dealt": True, "started_ms": 7}),
+        ({"phase": Phase.FINISHED, **OVER}, {"dealing_ms": 7, "outcome": UNDEALT}),
+        (
+            {"phase": Phase.FINISHED, **OVER, **SEALED},
+            {"dealing_ms": 7, "is_dealt": True, "started_ms": 7, "outcome": UNDEALT},
+        ),
+        ({"phase": Phase.WAITING, **OVER}, {"dealing_ms": 7, "outcome": UNDEALT}),
+        ({"phase": Phase.WAITING, "secret": bytes(32)}, {"is_voided": True}),
+        ({"phase": Phase.CLOSED, "secret": bytes(32)}, {"is_voided": True}),
+        ({"phase": Phase.WAITING}, {"is_freed": True}),
+        ({"phase": Phase.CLOSED}, {"is_freed": True}),
+    ],
+)
+def test_a_snapshot_shows_how_far_a_round_is(scene: dict[str, Any], changes: dict[str, Any]) -> None:
+    assert after_snapshot(**scene) == replace(NEW, is_complete=False, **changes)
+
+
+def test_a_snapshot_takes_no_earlier_time_back() -> None:
+    known = replace(NEW, dealing_ms=3, started_ms=4, is_dealt=True)
+    assert after_snapshot(known, phase=Phase.READY) == replace(known, is_complete=False)
+
+
+def test_a_snapshot_does_not_make_an_earlier_time_later() -> None:
+    known = replace(NEW, dealing_ms=3, started_ms=4, is_dealt=True)
+    assert after_snapshot(known, phase=Phase.RACING, seats=READY, **SEALED) == replace(known, is_complete=False)
+
+
+PAIRS = [(False, False), (True, False), (False, True), (True, True)]
+
+
+@pytest.mark.parametrize("known", [(None, None), (3, None), (None, 4), (3, 4)])
+@pytest.mark.parametrize("now", PAIRS)
+def test_a_snapshot_shows_which_seats_have_stopped_and_keeps_when(
+    known: tuple[int | None, int | None], now: tuple[bool, bool]
+) -> None:
+    first, second = (SeatScene(has_stopped=each) for each in now)
+    evidence = after_snapshot(replace(NEW, stopped_ms=known), phase=Phase.RACING, seats=(first, second))
+    assert evidence.stopped_ms == times_of(known, now)
+
+
+@pytest.mark.parametrize("known", [(None, None), (3, None), (None, 4), (3, 4)])
+@pytest.mark.parametrize("now", PAIRS)
+def test_a_snapshot_shows_which_players_are_away_and_keeps_since_when(
+    known: tuple[int | None, int | None], now: tuple[bool, bool]
+) -> None:
+    first, second = (SeatScene(until_ms=99 if each else None) for each in now)
+    evidence = after_snapshot(replace(NEW, away_ms=known), phase=Phase.RACING, seats=(first, second))
+    assert evidence.away_ms == times_of(known, now)
+
+
+def times_of(known: tuple[int | None, int | None], now: tuple[bool, bool]) -> tuple[int | None, ...]:
+    """Return the known times, or that of the snapshot, of the seats of which something holds now."""
+    return tuple((time or 7) if holds else None for time, holds in zip(known, now, strict=True))
+
+
+@pytest.mark.parametrize("phase", [Phase.WAITING, Phase.CLOSED])
+def test_a_room_without_its_player_does_not_show_which_seats_had_stopped(phase: Phase) -> None:
+    stopped = (SeatScene(has_stopped=True), SeatScene(has_stopped=True))
+    assert after_snapshot(replace(NEW, stopped_ms=(3, None)), phase=phase, seats=stopped).stopped_ms == (3, None)
+
+
+@pytest.mark.parametrize(("known", "longest"), [(0, 5), (4, 5), (9, 9)])
+def test_the_longest_absence_counts(known: int, longest: int) -> None:
+    assert replace(NEW, longest_absence_ms=known).after_absence(5).longest_absence_ms == longest
+
+
+def test_a_client_that_was_started_again_does_not_know_what_it_had_sent() -> None:
+    scene = Scene(options=OPTIONS, phase=Phase.DEALING, seats=READY, round=ROUND)
+    resumed = Evidence(ROUND, 1, OPTIONS, is_complete=False, is_own_past_known=False, dealing_ms=7)
+    assert resume_evidence(scene, 1, 7) == resumed
+
+
+@pytest.mark.parametrize(("phase", "dealing_ms"), [(Phase.READY, None), (Phase.DEALING, 7)])
+def test_the_second_player_who_is_ready_begins_the_dealing(phase: Phase, dealing_ms: int | None) -> None:
+    scene = Scene(options=OPTIONS, phase=phase, seats=(SeatScene(until_ms=9), SeatScene()), round=ROUND)
+    assert begin_evidence(scene, 1, 7) == replace(NEW, seat=1, dealing_ms=dealing_ms, away_ms=(0, None))
 
 
 @pytest.mark.parametrize(("until_ms", "away_ms"), [(None, (None, None)), (9, (None, 0))])

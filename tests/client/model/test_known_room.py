@@ -10,7 +10,9 @@ from fairest_cli.model.known_room import ConnectionStatus, Contradiction, KnownR
 from fairest_cli.model.seal_check import EntropyCommitment, SealCheck
 from fairest_cli.session.progress import count_of
 from fairest_protocol.calculation.moves import MOVES
+from fairest_protocol.calculation.race import Outcome
 from fairest_protocol.calculation.seal import commit_secret
+from fairest_protocol.messages.entries import RoomClosed, RoundFinished, RoundOpened
 from fairest_protocol.messages.fields import Phase, Seat
 from fairest_protocol.messages.from_client import Leave, Play
 from fairest_protocol.messages.from_server import (
@@ -306,7 +308,8 @@ def test_counts_that_came_before_the_start_are_not_those_of_the_race(after_a_rou
 
 
 def test_a_round_to_which_both_were_committed_is_not_ended_by_the_queue(present: KnownRoom) -> None:
-    with pytest.raises(Cheated):
+    deed = r"The server put you out of the room without being asked\. "
+    with pytest.raises(Cheated, match=f"^{deed}Both players were bound to the round, and it never opened"):
         present.after(Queued(rules="classic", since_ms=0, waiting=1), now_ms=0)
 
 
@@ -427,3 +430,72 @@ def test_a_spectator_has_no_board(table: Table) -> None:
 
 def test_nobody_has_a_seat_before_the_room_was_shown() -> None:
     assert KnownRoom(seat=0).own is None
+
+
+def changed_result(message: View, **changes: object) -> View:
+    """Return a part of the view with another result."""
+    changed = [each.model_copy(update=changes) if isinstance(each, RoundFinished) else each for each in message.entries]
+    return View(tag=message.tag, position=message.position, entries=tuple(changed))
+
+
+def watcher(table: Table) -> KnownRoom:
+    return KnownRoom(seal_check=SealCheck(key=KEY.public)).after(snapshot_of(table, None), now_ms=0)
+
+
+def test_the_server_counts_the_rounds_that_were_won(table: Table) -> None:
+    watching = watcher(table)
+    table.let_time_pass()
+    with pytest.raises(Cheated, match="counts other rounds won than those that it has shown"):
+        watching.after(changed_result(what_follows(table, watching), wins=(1, 0)), now_ms=0)
+
+
+def result_of(table: Table) -> Outcome:
+    assert table.state.round is not None and table.state.round.outcome is not None
+    return table.state.round.outcome
+
+
+def test_a_viewer_that_came_late_compares_the_result_with_the_boards(table: Table) -> None:
+    watching = watcher(table)
+    table.let_time_pass()
+    first, second = result_of(table).scores
+    outcome = Outcome(None, tuple(replace(score, placed=score.placed + 1) for score in (first, second)))
+    with pytest.raises(Cheated, match="other cards for seat 1 than its board shows"):
+        watching.after(changed_result(what_follows(table, watching), outcome=outcome), now_ms=0)
+
+
+def test_a_round_that_was_never_dealt_has_no_counts_for_a_viewer_that_saw_all_of_it() -> None:
+    made = Table(1)
+    made.seat_both()
+    watching = watcher(made)
+    opened = replace(watching, seal_check=replace(watching.seal_check, shown=((), ())))
+    made.get_ready(0, 1)
+    made.let_time_pass()
+    first, second = result_of(made).scores
+    outcome = replace(result_of(made), scores=(replace(first, goal=51), replace(second, goal=51)))
+    with pytest.raises(Cheated, match="no cards were dealt"):
+        opened.after(changed_result(what_follows(made, opened), outcome=outcome), now_ms=0)
+
+
+def test_a_match_does_not_begin_before_the_one_before_is_over(after_a_round: tuple[Table, KnownRoom]) -> None:
+    table, watching = after_a_round
+    table.let_time_pass()
+    message = what_follows(table, watching)
+    round_id, secret = bytes(range(16)), bytes(32)
+    signed = KEY.open_round(round_id, secret, None, 1, table.state.options.terms())
+    changes = {
+        "round": round_id,
+        "match": round_id,
+        "round_number": 1,
+        "commitment": commit_secret(round_id, secret),
+        "signature": signed.signature,
+    }
+    lie = [each.model_copy(update=changes) if isinstance(each, RoundOpened) else each for each in message.entries]
+    with pytest.raises(Cheated, match="begins another match, and the one before is not over"):
+        watching.after(View(tag=message.tag, position=message.position, entries=tuple(lie)), now_ms=0)
+
+
+def test_a_room_that_closes_in_a_race_has_not_opened_its_commitment_to_a_spectator(table: Table) -> None:
+    watching = watcher(table)
+    closed = View(tag="00000000", position=watching.position + 1, entries=(RoomClosed(),))
+    with pytest.raises(Cheated, match="closes the room and never opened its commitment"):
+        watching.after(closed, now_ms=0)

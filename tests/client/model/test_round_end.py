@@ -17,11 +17,13 @@ from fairest_cli.model.round_end import (
     Verdict,
     WayOut,
     judge_finish,
+    judge_missed,
     judge_void,
     judge_way_out,
 )
 from fairest_protocol.calculation.race import Ending, Outcome, Score
 from fairest_protocol.messages.options import RoomOptions
+from fairest_protocol.value import replace
 
 NOW: Final = 1_000_000_000
 OPTIONS = RoomOptions(limit_seconds=600, chase_seconds=100, grace_seconds=60, reveal_seconds=20).resolved()
@@ -78,7 +80,7 @@ RESULTS: dict[str, list[Case]] = {
         Case({**RACING, "longest_absence_ms": 60_000}, ("away", "stuck"), EXPLAINED, "was down for 60 seconds"),
         Case({**DEALT, "longest_absence_ms": 55_000}, ("away", "stuck"), EXPLAINED, "was down for 55 seconds"),
         Case({**RACING, "longest_absence_ms": 54_000}, ("away", "stuck"), ALARM, "down for 54 seconds at most"),
-        Case(RACING, ("away", "stuck"), ALARM, "was up all the time"),
+        Case(RACING, ("away", "stuck"), ALARM, r"away for 60 seconds\. Your connection was up all the time"),
         Case({**DEALT, "away_ms": (None, ago(70))}, ("away", "away"), ALARM, "was up all the time"),
     ],
     "the other: away": [
@@ -105,10 +107,26 @@ RESULTS: dict[str, list[Case]] = {
         Case(DEALING, ("round_over", "resigned"), ALARM, "neither a resignation nor a leaving"),
     ],
     "you: not_revealed": [
-        Case(DEALING, ("not_revealed", "round_over"), ALARM, "sent them after 0.1 seconds.* has been up since"),
+        Case(DEALING, ("not_revealed", "round_over"), ALARM, r"in time\. You sent them after 0.1 .* has been up since"),
         Case({**DEALING, "revealed": (True, False)}, ("not_revealed", "not_revealed"), ALARM, "had shown them"),
         Case({**DEALING, "revealed": (True, True)}, ("not_revealed", "round_over"), ALARM, "ended the round undealt"),
-        Case({**DEALING, "dealing_ms": ago(14)}, ("not_revealed", "round_over"), ALARM, "only 14 seconds of 20"),
+        Case(
+            {**DEALING, "dealing_ms": ago(14)}, ("not_revealed", "round_over"), ALARM, "only 14 seconds of 20 seconds"
+        ),
+        Case(
+            {**DEALING, "dealing_ms": ago(15), "reveal_sent_ms": None},
+            ("not_revealed", "round_over"),
+            EXPLAINED,
+            "late or not at all",
+        ),
+        Case(
+            {**DEALING, "reveal_sent_ms": ago(10), "longest_absence_ms": 1000},
+            ("not_revealed", "round_over"),
+            ALARM,
+            "in time. You sent them after 10 seconds",
+        ),
+        Case({"longest_absence_ms": 15_000}, ("not_revealed", "round_over"), EXPLAINED, "was down for 15 seconds"),
+        Case({"longest_absence_ms": 14_999}, ("not_revealed", "round_over"), ALARM, "had not even shown you"),
         Case(BOUND, ("not_revealed", "round_over"), ALARM, "had not even shown you that the other player was ready"),
         Case({"longest_absence_ms": 16_000}, ("not_revealed", "round_over"), EXPLAINED, "was down for 16 seconds"),
         Case(
@@ -142,7 +160,10 @@ RESULTS: dict[str, list[Case]] = {
         Case({**DEALING, "revealed": (True, False)}, ("round_over", "not_revealed"), EXPLAINED, "only that player's"),
         Case({**DEALING, "revealed": (False, True)}, ("round_over", "not_revealed"), ALARM, "shown them to everybody"),
         Case({**DEALING, "revealed": (True, True)}, ("round_over", "not_revealed"), ALARM, "ended the round undealt"),
-        Case({**DEALING, "dealing_ms": ago(14)}, ("round_over", "not_revealed"), ALARM, "14 seconds into the 20"),
+        Case(
+            {**DEALING, "dealing_ms": ago(14)}, ("round_over", "not_revealed"), ALARM, "14 seconds into the 20 seconds"
+        ),
+        Case({**DEALING, "dealing_ms": ago(15)}, ("round_over", "not_revealed"), EXPLAINED, "in time; only that"),
         Case(BOUND, ("round_over", "not_revealed"), ALARM, "had not shown that this player was ready"),
         Case(DEALT, ("round_over", "not_revealed"), ALARM, "ended|it had dealt the cards"),
     ],
@@ -195,6 +216,53 @@ def test_a_result_is_judged_by_what_the_client_was_shown(case: Case) -> None:
     assert type(verdict) is case.verdict and re.search(case.sentence, sentence_of(verdict)), verdict
 
 
+@pytest.mark.parametrize("case", CASES)
+def test_a_verdict_is_written_in_whole_sentences(case: Case) -> None:
+    sentence = sentence_of(judge_finish(evidence(**case.evidence), outcome(case.endings), NOW))
+    assert re.fullmatch(r"([A-Z][^.]*(\.\d[^.]*)*[.]( |$))*", sentence), sentence
+
+
+def test_an_unknown_past_explains_a_stop_that_we_may_have_sent() -> None:
+    known = {**RACING, "is_own_past_known": False}
+    assert judge_finish(evidence(**known), outcome(("stopped", "stuck")), NOW) == Proved()
+
+
+HASTY = RoomOptions(grace_seconds=5).resolved()
+"""The options of a room whose seats wait no longer than the tolerance."""
+
+
+def test_a_connection_that_was_up_explains_no_absence_however_short_a_seat_waits() -> None:
+    known = replace(evidence(**RACING), options=HASTY)
+    verdict = judge_finish(known, outcome(("away", "stuck")), NOW)
+    assert verdict == Alarm("The server says that you were away for 5 seconds. Your connection was up all the time.")
+
+
+@pytest.mark.parametrize("absent_ms", [0, 1])
+def test_only_a_cut_explains_a_refusal_however_short_a_seat_waits(absent_ms: int) -> None:
+    known = replace(evidence(**RACING), options=HASTY)
+    assert isinstance(judge_way_out(known, WayOut.REFUSED, "", absent_ms), Explained if absent_ms else Alarm)
+
+
+@pytest.mark.parametrize("absent_ms", [0, 1])
+def test_only_a_cut_explains_a_round_that_was_missed_however_short_a_seat_waits(absent_ms: int) -> None:
+    known = replace(evidence(**RACING), options=HASTY)
+    assert isinstance(judge_missed(known, absent_ms), Explained if absent_ms else Alarm)
+
+
+def test_a_round_that_was_missed_is_explained_by_a_cut_as_long_as_the_seat_waits() -> None:
+    assert judge_missed(evidence(**RACING), 55_000) == Explained(
+        "You were cut off for 55 seconds, and the room has gone on since. The end of the round was not proved to you; "
+        "the record of its match has it."
+    )
+
+
+def test_a_round_that_was_missed_in_a_shorter_cut_is_an_alarm() -> None:
+    assert judge_missed(evidence(**RACING), 54_999) == Alarm(
+        "The server has dropped a round to which both players were committed, and never showed its secret. Unless its "
+        "Redis has lost the round, the server did not like the deck."
+    )
+
+
 def judge(way_out: WayOut, absent_seconds: float = 0, detail: str = "", **known: Any) -> Verdict:
     return judge_way_out(evidence(**known), way_out, detail, round(absent_seconds * 1000))
 
@@ -243,17 +311,54 @@ def test_a_room_closed_by_the_operator_names_the_operator_and_the_reason() -> No
     assert sentence_of(verdict).startswith("The operator broke off the round and closed the room (repairs).")
 
 
-def test_an_alarm_says_whether_both_players_were_bound() -> None:
-    ours, both = (sentence_of(judge(WayOut.LEFT, **known)) for known in (BOUND, DEALING))
-    assert ("You were bound" in ours, "Both players were bound" in both) == (True, True)
+@pytest.mark.parametrize(
+    ("known", "bound"), [(BOUND, "You were bound to the round"), (DEALING, "Both players were bound to the round")]
+)
+@pytest.mark.parametrize(
+    ("way_out", "deed"),
+    [
+        (WayOut.LEFT, "The server put you out of the room without being asked"),
+        (WayOut.SEAT_FREED, "The server freed a seat"),
+        (WayOut.ROOM_CLOSED, "The operator broke off the round and closed the room"),
+        (WayOut.REFUSED, "The server does not let you back into the room"),
+        (
+            WayOut.REPLACED,
+            "The server says that another connection of yours took the seat; if you opened none, it lies",
+        ),
+        (WayOut.BANNED, "The operator broke off the round by a ban"),
+        (WayOut.BAD_TOKEN, "The server says that it does not know your token any more"),
+        (WayOut.CLOSED, "The server ended the connection for good"),
+        (WayOut.CONTRADICTION, "The server contradicted itself"),
+    ],
+)
+def test_an_alarm_names_the_way_out_and_whether_both_players_were_bound(
+    way_out: WayOut, deed: str, known: dict[str, Any], bound: str
+) -> None:
+    assert judge(way_out, **known) == Alarm(f"{deed}. {bound}, and it never opened its commitment.")
 
 
 def test_a_round_called_off_before_both_are_ready_is_explained() -> None:
-    assert isinstance(judge_void(evidence(**BOUND)), Explained)
+    sentence = "The round was called off before both players were ready, so there was no deck."
+    assert judge_void(evidence(**BOUND)) == Explained(sentence)
 
 
 def test_a_round_called_off_after_both_are_ready_is_an_alarm() -> None:
-    assert isinstance(judge_void(evidence(**DEALING)), Alarm)
+    sentence = "The server calls off a round to which both players were committed."
+    assert judge_void(evidence(**DEALING)) == Alarm(sentence)
+
+
+def test_a_room_that_was_closed_without_a_reason_explains_an_early_end() -> None:
+    verdict = judge_finish(evidence(**RACING, closing=""), outcome(("out_of_time",) * 2), NOW)
+    assert verdict == Explained(
+        "The round was broken off by the operator after the deck was fixed. The deal is proved, and the cards placed "
+        "until then decide."
+    )
+
+
+@pytest.mark.parametrize(("milliseconds", "text"), [(1000, "1 second"), (999, "1 second"), (1500, "1.5 seconds")])
+def test_times_are_written_as_people_read_them(milliseconds: int, text: str) -> None:
+    verdict = judge_way_out(replace(evidence(), options=HASTY), WayOut.REFUSED, "", milliseconds)
+    assert f"cut off for {text}, and the seat waits 5 seconds:" in sentence_of(verdict)
 
 
 def test_a_result_of_moves_that_were_not_all_shown_is_not_called_proved() -> None:

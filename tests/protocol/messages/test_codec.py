@@ -60,6 +60,10 @@ def test_text_that_is_not_a_message_is_a_violation(text: str) -> None:
         decode_from_client(text)
 
 
+LONGEST_SENTENCE = 420
+"""The names of all types of a client's messages, and 40 letters of what stands in their place."""
+
+
 @given(st.dictionaries(keys | st.text(max_size=10), json_values, max_size=5), types | st.text(max_size=10))
 def test_any_object_is_a_message_or_a_violation_with_a_printable_sentence(fields: dict[str, object], kind: str) -> None:
     sentence = ""
@@ -68,7 +72,13 @@ def test_any_object_is_a_message_or_a_violation_with_a_printable_sentence(fields
     except ProtocolViolation as broken:
         sentence = broken.sentence
     assert sentence.isprintable()
-    assert len(sentence) < 400
+    assert len(sentence) < LONGEST_SENTENCE
+
+
+def test_a_type_of_control_characters_is_cut_short() -> None:
+    with pytest.raises(ProtocolViolation) as broken:
+        decode_from_client(json.dumps({"type": 40 * "\x1f"}))
+    assert len(broken.value.sentence) < LONGEST_SENTENCE
 
 
 @pytest.mark.parametrize("card", ["", "1H", "AX", "10H", "ah", "AHH"])
