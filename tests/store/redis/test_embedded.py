@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from redis.exceptions import RedisError
 
 from fairest_server.store.redis import embedded, embedded_engine
 from fairest_server.store.redis.batching_client import BatchingRedis
@@ -134,18 +133,6 @@ async def wait_for_successor(folder: Path, process_id: int) -> None:
         return redis_servers_on(folder) not in ([], [process_id])
 
     await until(has_successor, "another Redis has taken the place of the one that died")
-
-
-async def wait_until_it_is_ready(url: str) -> None:
-    """Wait until a successor answers, and until that was noticed: then the connection for its pings is closed."""
-
-    async def has_one_client() -> bool:
-        with suppress(RedisError):
-            async with closing_client(url) as client:
-                return bool((await client.info("clients"))["connected_clients"] == 1)
-        return False
-
-    await until(has_one_client, "the successor is ready")
 
 
 async def wait_until_redis_reads(server: Process) -> None:
@@ -456,13 +443,28 @@ async def test_each_death_of_an_engine_is_reported(
     folder: Path, deaths: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(embedded, "RESTART_SECONDS", INTERVAL_SECONDS)
-    async with embedded.embedded_redis(folder, chosen_program(), lambda: deaths.append("died")) as url:
+    monkeypatch.setattr(embedded, "RETRY_SECONDS", INTERVAL_SECONDS)
+    async with embedded.embedded_redis(folder, chosen_program(), lambda: deaths.append("died")):
         for _ in range(2):
             (process_id,) = redis_servers_on(folder)
             os.kill(process_id, signal.SIGKILL)
             await wait_for_successor(folder, process_id)
-            await wait_until_it_is_ready(url)
     assert deaths == ["died", "died"]
+
+
+async def test_the_death_of_a_successor_that_starts_is_reported(
+    folder: Path, deaths: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    choose_program("", tmp_path, monkeypatch)
+    async with embedded.embedded_redis(folder, chosen_program(), lambda: deaths.append("died")):
+        (process_id,) = redis_servers_on(folder)
+        choose_program("--no-such-option", tmp_path, monkeypatch)
+        os.kill(process_id, signal.SIGKILL)
+
+        async def are_reported() -> bool:
+            return len(deaths) == 2
+
+        await until(are_reported, "the death of the engine and that of its successor are reported")
 
 
 async def test_an_engine_does_not_get_the_signals_of_the_terminal(folder: Path) -> None:

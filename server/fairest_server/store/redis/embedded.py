@@ -48,7 +48,8 @@ async def embedded_redis(
 ) -> AsyncIterator[str]:
     """Run a Redis on `data_dir` while the context lasts, and yield its URL. A Redis that dies is started again.
 
-    The engine is `program`, else the shipped Valkey, else one on the PATH. Other users lose their rights to the folder
+    The engine is `program`, else the shipped Valkey, else one on the PATH. `on_death` is called for each engine that
+    dies, also for one that dies while it starts. Other users lose their rights to the folder
     and the engine's files. Raises `EmbeddedRedisError` when the folder is in use by another server or by an engine that
     does not end, or belongs to another user, when there is no engine or it does not start, and when it cannot read the
     data in the folder. Cancelling stops the engine in order, also while it reads its data.
@@ -211,6 +212,9 @@ class _Server:
                     else:
                         return
                     await asyncio.sleep(POLL_SECONDS)
+        if self._child.returncode is not None:
+            # It may have served clients before its start was noticed.
+            self._on_death()
         raise EmbeddedRedisError(f"{program} did not start; {self._log} says why")
 
     async def _stop_orphan(self) -> None:
