@@ -3,8 +3,8 @@
 import { createInterface } from "node:readline";
 
 const page = (name) => import(new URL(`../../server/fairest_server/page/${name}.js`, import.meta.url));
-const [bytes, sha2, shake, ed25519, board, deal, record, scene, seal, practice, tv, witness, cheated, certified, lineSearch, heads, receiptCheck, dailyEntries] = await Promise.all(
-  ["bytes", "sha2", "shake256", "ed25519", "board", "deal", "record", "scene", "seal", "practice", "tv", "witness", "cheated", "certified", "line_search", "heads", "receipt_check", "daily_entries"].map(page));
+const [bytes, sha2, shake, ed25519, board, deal, record, scene, seal, practice, tv, witness, cheated, certified, lineSearch, heads, receiptCheck, dailyEntries, dailyGame] = await Promise.all(
+  ["bytes", "sha2", "shake256", "ed25519", "board", "deal", "record", "scene", "seal", "practice", "tv", "witness", "cheated", "certified", "line_search", "heads", "receipt_check", "daily_entries", "daily_game"].map(page));
 const { fromHex, toHex } = bytes;
 
 const ANSWERS = {
@@ -34,6 +34,15 @@ const ANSWERS = {
       return { sentences, fault: fault.message };
     }
     return { sentences, fault: null };
+  },
+  /** Begin a daily deal with the first view, and go on with the others: the moves that are known then, or the alarm. */
+  daily_views({ rules, views: [first, ...answers] }) {
+    try {
+      return dailyGame.ownOf(answers.reduce(dailyGame.afterView, dailyGame.beginDaily(rules, first))).moves;
+    } catch (fault) {
+      if (!(fault instanceof cheated.Cheated)) throw fault;
+      return fault.message;
+    }
   },
   /** Replay a receipt of `fairest`: how the rounds ended, and the line with which the server was found out. */
   receipt({ lines, entropies }) {

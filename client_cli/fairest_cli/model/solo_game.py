@@ -115,6 +115,8 @@ def _check_turned(game: SoloGame, entry: Turned) -> None:
         raise Cheated(f"The card at {name_place(entry.turn)} was turned out of its order.")
     if pass_number == 0 and position != (0 if before is None else before.position + 1):
         raise Cheated(f"The card at {name_place(entry.turn)} was turned, and not the one before it.")
+    if game.board.turned is not None or not game.board.stock:
+        raise Cheated(f"The card at {name_place(entry.turn)} was turned while there is none to turn.")
     number = sealed_pass(pass_number, game.envelopes)
     if not position < len(game.envelopes[number]):
         raise Cheated(f"There is no card at {name_place(entry.turn)}.")

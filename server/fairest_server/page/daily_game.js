@@ -106,7 +106,7 @@ function checkDealt(rules, { layout, starters, markers, envelopes, piles, redeal
 
 function afterDailyEntry(game, entry) {
   const { type, seat } = entry;
-  demand(!["turned", "moved"].includes(type) || seat === 0, "The server shows the seat of another player in a daily deal.");
+  demand(!["turned", "moved"].includes(type) || seat === 0, "The server shows the seat of another player in the daily deal.");
   if (type === "turned") checkTurned(game, entry);
   else if (type === "moved") checkMoved(game, entry);
   else if (type !== "dealt" && type !== "started") return game;
@@ -117,12 +117,14 @@ function checkTurned(game, { turn, card, salt }) {
   const [pass, position] = turn;
   const { turn: last, board } = ownOf(game);
   const isLater = last === null || pass > last[0] || (pass === last[0] && position > last[1]);
-  demand(isLater, `The card at ${nameOf(turn)} was turned out of its order.`);
+  const isOfThisPass = pass === DATA.variants[game.rules].defaults.redeals - board.redeals;
+  demand(isLater && isOfThisPass, `The card at ${nameOf(turn)} was turned out of its order.`);
   const isNext = pass > 0 || position === (last === null ? 0 : last[1] + 1);
   demand(isNext, `The card at ${nameOf(turn)} was turned, and not the one before it.`);
   demand(board.turned === null && board.stock > 0, `The card at ${nameOf(turn)} was turned while there is none to turn.`);
   const { envelopes } = game.scene;
   const sealed = Math.min(pass, envelopes.length - 1);
+  demand(position < envelopes[sealed].length, `There is no card at ${nameOf(turn)}.`);
   const isOpened = makeEnvelope(game.seal.round, sealed, position, card, salt) === envelopes[sealed][position];
   demand(isOpened, `The card at ${nameOf(turn)} does not belong to its envelope.`);
 }

@@ -38,9 +38,9 @@ def changed(place: int, **changes: Any) -> list[Entry]:
 
 
 def at_turn(turn: Turn) -> SoloGame:
-    """Return the game after its first card, with this turn shown last, and the redeal made that it needs."""
+    """Return the game after its first card was laid, with this turn shown last, and the redeal made that it needs."""
     game = after_entries(NEW, MOVED[:3])
-    board = replace(game.board, redeals=1 - turn.pass_number)
+    board = replace(game.board, turned=None, redeals=1 - turn.pass_number)
     seats = (game.own.model_copy(update={"turn": turn, "board": board}), game.scene.seats[1])
     return replace(game, scene=game.scene.model_copy(update={"seats": seats}))
 
@@ -149,6 +149,11 @@ def test_a_card_that_cannot_come_next_is_named(before: Turn, turn: Turn, sentenc
     with pytest.raises(Cheated) as alarm:
         after_entries(at_turn(before), [turned(turn)])
     assert str(alarm.value) == sentence
+
+
+def test_a_card_that_is_turned_beside_another_one_is_named() -> None:
+    with pytest.raises(Cheated, match=r"^The card at position 2 was turned while there is none to turn\.$"):
+        after_entries(NEW, [*MOVED[:3], MOVED[4]])
 
 
 @pytest.mark.parametrize("turn", [Turn(1, 4), Turn(1, 7)])
