@@ -43,6 +43,7 @@ REPLIES: Final[dict[type[Message], tuple[type[Message], ...]]] = {
 """The messages that answer each request; any request may be answered by `Refused` as well."""
 UNASKED: Final[tuple[type[Message], ...]] = (
     from_server.View,
+    from_server.Elsewhere,
     from_server.Placed,
     from_server.Watching,
     from_server.Left,

@@ -18,6 +18,7 @@ from fairest_protocol.messages.from_client import AskFinish, Join, Ping, Rematch
 from fairest_protocol.messages.from_server import (
     Accepted,
     Announcement,
+    Elsewhere,
     Error,
     MatchRecord,
     Placed,
@@ -91,6 +92,7 @@ def _made() -> Iterator[Message]:
     yield Ping(id="ping-7")
     yield Pong(id="ping-7", now_ms=1_795_441_242_771)
     yield Accepted(number=12)
+    yield Elsewhere(room=ROOM)
     yield Placed(placed=(17, 21))
     yield Watching(watching=12)
     yield Announcement(text="This server restarts at noon; your race goes on afterwards.")

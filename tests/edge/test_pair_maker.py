@@ -30,7 +30,7 @@ class CountedTickets(Tickets):
 
 async def test_players_who_queue_without_end_do_not_make_the_process_look_without_end(redis: Redis) -> None:
     tickets, stopping = CountedTickets(redis, expected=5), asyncio.Event()
-    pair_maker = PairMaker(tickets, Processes(redis, redis, "here"), RedisClock(), Slices(), {})
+    pair_maker = PairMaker(tickets, Processes(redis, redis, "here"), RedisClock(), Slices(), {}, lambda _: None)
 
     async def queue_without_end() -> None:
         while True:

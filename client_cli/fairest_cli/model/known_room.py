@@ -21,6 +21,7 @@ from fairest_protocol.messages.from_client import Play
 from fairest_protocol.messages.from_server import (
     Accepted,
     Announcement,
+    Elsewhere,
     Error,
     FromServer,
     Left,
@@ -177,6 +178,7 @@ class KnownRoom(Value):
                 Refused()
                 | Error()
                 | Announcement()
+                | Elsewhere()
                 | MatchRecord()
                 | LobbyPage()
                 | Renewed()

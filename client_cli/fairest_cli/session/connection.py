@@ -27,25 +27,26 @@ from fairest_cli.session.failures import advise_without_server, describe_failure
 from fairest_cli.session.identity import Identity
 from fairest_cli.session.own_clock import now_ms
 from fairest_cli.session.room_address import open_at_room, requested_room
+from fairest_cli.session.room_move import try_move
 from fairest_cli.session.saving import NewProblems
+from fairest_cli.session.server_socket import ServerSocket
 from fairest_cli.session.websocket import (
     EntryRequest,
     Rejected,
     RoomRequest,
-    ServerSocket,
     check_close,
     check_options,
     fit_request,
+    make_hello,
     make_repeatable,
     next_entry_request,
 )
-from fairest_protocol.calculation.certified import CAPABILITY as CERTIFIED
-from fairest_protocol.calculation.distance import CAPABILITY as CREDIT
 from fairest_protocol.calculation.moves import Move
 from fairest_protocol.messages.codec import ProtocolViolation, decode_from_server
 from fairest_protocol.messages.fields import Message
-from fairest_protocol.messages.from_client import FromClient, GetRecord, Hello, Ready, Reveal
+from fairest_protocol.messages.from_client import FromClient, GetRecord, Ready, Reveal
 from fairest_protocol.messages.from_server import (
+    Elsewhere,
     Error,
     FromServer,
     Left,
@@ -217,13 +218,11 @@ class Connection:
         room = (self.model.room or requested_room(self._entry_request)) if names_room else None
         websocket = await open_at_room(self._url, room)
         self._socket = socket = ServerSocket(websocket, self._note_said, lambda play: play in self.model.sent)
-        pinging = asyncio.create_task(socket.note_pongs(self._note_pong))
+        socket.start(socket.note_pongs(self._note_pong))
         try:
-            await socket.send(
-                Hello(token=self._identity.token, name=self._name, client="fairest", capabilities=(CERTIFIED, CREDIT))
-            )
+            await socket.send(make_hello(self._identity.token, self._name))
             asyncio.get_running_loop().call_later(WELCOME_SECONDS, socket.abort_unless_welcomed)
-            async for frame in websocket:
+            async for frame in socket.frames():
                 message = decode_from_server(frame)
                 is_first = self.model.room is None
                 self._receive(socket, message, self._clock())
@@ -239,13 +238,13 @@ class Connection:
             pass
         finally:
             self._socket = None
-            pinging.cancel()
             # Not by `async with`, which closes with 1011, an error, also when the caller stops iterating or is
             # cancelled: the ways in which every match ends.
-            await websocket.close()
-        if websocket.close_code == CloseCode.BAD_TOKEN and self.model.binding.evidence is not None:
+            await socket.close()
+        close_code, close_reason = socket.end
+        if close_code == CloseCode.BAD_TOKEN and self.model.binding.evidence is not None:
             raise Rejected("The server does not know your token.", WayOut.BAD_TOKEN)
-        check_close(websocket.close_code or 0, websocket.close_reason or "", self._ban_sentence)
+        check_close(close_code, close_reason, self._ban_sentence)
 
     def _receive(self, socket: ServerSocket, message: FromServer, at_ms: int) -> None:
         """Check a message and fold it into the model. Raises `Contradiction` and `Cheated`.
@@ -287,6 +286,9 @@ class Connection:
                 if revealed is not None:
                     self.model = self.model.with_entropy_commitment(revealed)
                     await self.request(Reveal(round=revealed.round_id, entropy=revealed.entropy))
+            case Elsewhere(room=room):
+                hello = make_hello(self._identity.token, self._name)
+                socket.start(try_move(socket, hello, room, lambda: (self.model, self._asked)))
             case Refused(to="hello" | "create" | "queue" | "join" | "watch" | "resume", code=code, sentence=sentence):
                 if code not in SEND_AGAIN:
                     raise Rejected(sentence, WayOut.REFUSED)

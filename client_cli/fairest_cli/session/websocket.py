@@ -1,14 +1,10 @@
-"""One WebSocket to a server: how the client opens it, in which order messages come, and how its end is understood."""
+"""One WebSocket to a server: how the client opens it, with which requests it begins, and how its end is understood."""
 
-import asyncio
 import secrets
-from collections.abc import Callable
-from contextlib import suppress
 from typing import Final
 from urllib.parse import urlsplit
 
-from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import ConnectionClosed
+from websockets.asyncio.client import connect
 from websockets.typing import Subprotocol
 
 from fairest_cli.model.known_room import Contradiction, KnownRoom
@@ -16,17 +12,16 @@ from fairest_cli.model.round_end import WayOut
 from fairest_protocol.calculation.certified import CAPABILITY as CERTIFIED
 from fairest_protocol.calculation.distance import CAPABILITY as CREDIT
 from fairest_protocol.messages.capabilities import RACE_QUEUE, RIVALS
-from fairest_protocol.messages.codec import encode
-from fairest_protocol.messages.fields import MAX_SERVER_MESSAGE_BYTES, SUBPROTOCOL, Message
+from fairest_protocol.messages.fields import MAX_SERVER_MESSAGE_BYTES, SUBPROTOCOL
 from fairest_protocol.messages.from_client import (
     AskFinish,
     Create,
     FromClient,
     GetRecord,
+    Hello,
     Join,
     Leave,
     LeaveQueue,
-    Play,
     Queue,
     Ready,
     Rematch,
@@ -34,7 +29,6 @@ from fairest_protocol.messages.from_client import (
     Reveal,
     Watch,
 )
-from fairest_protocol.messages.from_server import FromServer, Queued, Snapshot, View, Welcome
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.refusals import CloseCode
 
@@ -46,10 +40,6 @@ OPEN_SECONDS: Final = 5.0
 CLOSE_SECONDS: Final = 1.0
 HEARTBEAT_SECONDS: Final = 5.0
 """A ping is sent this often, and has this long to be answered."""
-ANSWER_SECONDS: Final = 5.0
-"""A move that is not answered within this time is sent again on a new socket: the present one may be dead without a
-sign.
-"""
 CREATE_KEY_BYTES: Final = 18
 """Random bytes of the key of a `create`, which no other `create` of this player has."""
 LOCAL_HOSTS: Final = ("localhost", "127.0.0.1", "::1")
@@ -93,96 +83,9 @@ def open_websocket(url: str) -> connect:
     )
 
 
-class ServerSocket:
-    """An open WebSocket, and how far the server has come on it: `welcome` first, then the room, then its entries.
-
-    `is_welcomed` turns true with the server's answer to `hello`, `is_in_room` with its answer to our request to enter.
-    """
-
-    def __init__(
-        self,
-        websocket: ClientConnection,
-        on_said: Callable[[Message], None],
-        is_unanswered: Callable[[Play], bool],
-    ) -> None:
-        """`on_said` is called with each message before it is sent; `is_unanswered`, to know if a move has an answer."""
-        self.websocket = websocket
-        self.is_welcomed = False
-        self.is_in_room = False
-        self._revealed: bytes | None = None
-        """The round whose bytes were sent last on this socket."""
-        self._has_revealed = asyncio.Event()
-        self._on_said = on_said
-        self._is_unanswered = is_unanswered
-
-    @property
-    def local_port(self) -> int:
-        """The port at our end of the socket."""
-        return int(self.websocket.local_address[1])
-
-    async def send(self, message: Message) -> None:
-        """Send a message; do nothing on a socket that has ended."""
-        self._on_said(message)
-        try:
-            await self.websocket.send(encode(message).decode())
-            if isinstance(message, Reveal):
-                self._revealed = message.round
-                self._has_revealed.set()
-        except ConnectionClosed:
-            # The task that reads notices the end as well; the connection then sends the moves again on another socket.
-            return
-
-    async def send_play(self, play: Play) -> None:
-        """Send a move, and end the socket if the move is unanswered after `ANSWER_SECONDS`."""
-        await self.send(play)
-        asyncio.get_running_loop().call_later(ANSWER_SECONDS, self._abort_unless_answered, play)
-
-    async def note_pongs(self, on_pong: Callable[[bytes | None], None]) -> None:
-        """Call `on_pong` whenever the server has answered a ping of ours, until the socket ends.
-
-        The argument is the round whose bytes were sent ahead of the ping, None before the first ones. Frames arrive in
-        order, so a server that answers has those bytes. A ping follows them at once.
-        """
-        try:
-            while True:
-                self._has_revealed.clear()
-                revealed = self._revealed
-                await (await self.websocket.ping())
-                on_pong(revealed)
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(HEARTBEAT_SECONDS):
-                        await self._has_revealed.wait()
-        except ConnectionClosed:
-            return
-
-    def abort(self) -> None:
-        """End the socket at once, without a closing handshake, as a network failure would. Safe to call again."""
-        self.websocket.transport.abort()
-
-    def abort_unless_welcomed(self) -> None:
-        """End a socket that the server has accepted and then left unanswered."""
-        if not self.is_welcomed:
-            self.abort()
-
-    def _abort_unless_answered(self, play: Play) -> None:
-        """End a socket on which a move was left unanswered; the move is sent again on the next one."""
-        if self._is_unanswered(play):
-            self.abort()
-
-    def check_order(self, message: FromServer) -> None:
-        """Raise `Contradiction` for a message that may not come at this point.
-
-        `welcome` comes once, and first; a snapshot comes only as the answer to our request to enter a room, or after a
-        wait in the queue.
-        """
-        is_welcome = isinstance(message, Welcome)
-        if is_welcome == self.is_welcomed and isinstance(message, (Welcome, Snapshot, View)):
-            raise Contradiction("it welcomes us twice" if is_welcome else "it shows a room before it has welcomed us")
-        if isinstance(message, Snapshot) and self.is_in_room:
-            raise Contradiction("it sends a snapshot that nobody asked for")
-        self.is_welcomed = self.is_welcomed or is_welcome
-        if isinstance(message, Queued):
-            self.is_in_room = False
+def make_hello(token: str | None, name: str | None) -> Hello:
+    """Return the greeting of a client that enters rooms."""
+    return Hello(token=token, name=name, client="fairest", capabilities=(CERTIFIED, CREDIT))
 
 
 def check_close(code: int, reason: str, ban_sentence: str = "") -> None:

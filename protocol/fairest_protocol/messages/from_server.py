@@ -83,6 +83,15 @@ class View(Answer):
         return View(position=self.first + end - 1, tag=self.tag, entries=self.entries[start:end])
 
 
+class Elsewhere(ServerMessage):
+    """To a player in whose room nothing is at stake yet: another process may serve the room by preference, and this
+    connection is not at the room's address. A client may move there, or stay.
+    """
+
+    type: Literal["elsewhere"] = "elsewhere"
+    room: RoomCode
+
+
 class Placed(ServerMessage):
     """On a fixed tick, the cards on each seat's foundations, starters included: all that is told of a leader."""
 
@@ -224,6 +233,7 @@ FromServer = Annotated[
     | LobbyPage
     | Snapshot
     | View
+    | Elsewhere
     | Placed
     | Watching
     | Accepted

@@ -21,13 +21,14 @@ from fairest_server.edge.race_queue import RaceQueue
 from fairest_server.edge.read_budget import ReadBudget
 from fairest_server.edge.refusal_log import RefusalLog
 from fairest_server.edge.renewal import Renewal
+from fairest_server.edge.room_address import room_of_target
 from fairest_server.edge.room_entry import RoomEntry
 from fairest_server.edge.room_handover import IS_SUPPORTED, RoomHandover
+from fairest_server.edge.room_places import RoomPlaces
 from fairest_server.edge.server import Server, os_error_text
 from fairest_server.edge.session import Session
 from fairest_server.edge.tournament_desk import TournamentDesk
 from fairest_server.edge.websocket import WebSocket
-from fairest_server.live.room_codes import is_any_room
 from fairest_server.live.room_counts import count_rooms
 from fairest_server.live.room_server import RoomServer
 from fairest_server.ops import metrics
@@ -70,11 +71,13 @@ async def public_port(
     limits = AddressLimits(settings)
     hello = Handshake(players, player_rooms, rooms, limits.may_enroll, settings.hello_seconds)
     handover = _make_handover(settings, rooms.process_id)
-    is_served_here = handover.is_served_here if handover else is_any_room
-    room_entry = RoomEntry(rooms, openings, limits, settings, is_served_here)
+    places = RoomPlaces(handover, lambda: rooms.processes.alive, has_tls=settings.tls_cert is not None)
+    room_entry = RoomEntry(rooms, openings, limits, settings, places)
     desk = TournamentDesk(rooms, openings, settings)
     lookup = Lookup(rooms, lobby, Renewal(players, control, limits.may_enroll), desk)
-    queue = RaceQueue(tickets, rooms.processes, rooms.clock, rooms.slices, rooms.ratings.points)
+    queue = RaceQueue(
+        tickets, rooms.processes, rooms.clock, rooms.slices, rooms.ratings.points, room_entry.offer_address
+    )
 
     async def handle(websocket: WebSocket, request: Request) -> None:
         connection_id = f"{rooms.process_id}-{next(connection_numbers)}"
@@ -82,6 +85,7 @@ async def public_port(
             # They are not read again, and take 2 KiB for as long as the connection lasts.
             request.headers.clear()
             session = Session(websocket, connection_id, address, settings, hello, room_entry, rooms, lookup, queue)
+            session.came_for = room_of_target(request.path)
             await session.serve()
 
     budget = ReadBudget(admission, settings)

@@ -8,7 +8,7 @@ overtaken changes nothing, because tickets are compared before they are changed;
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from typing import Final
 
 import structlog
@@ -18,7 +18,7 @@ from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.from_client import Create, Join
 from fairest_protocol.messages.from_server import LeftQueue
 from fairest_protocol.value import replace
-from fairest_server.edge.seeker import Seeker
+from fairest_server.edge.seeker import Seeker, WaitingClient
 from fairest_server.live.pairing import NextStep, Position, choosing_pairs, next_step
 from fairest_server.live.redis_clock import RedisClock
 from fairest_server.live.slices import Slices
@@ -47,6 +47,7 @@ class PairMaker:
         clock: RedisClock,
         slices: Slices,
         seekers: MutableMapping[str, Seeker],
+        on_settled: Callable[[WaitingClient], None],
     ) -> None:
         self.wanted: Final = asyncio.Event()
         """Set when a player has begun to wait: the next look waits no longer than REST_SECONDS."""
@@ -55,6 +56,7 @@ class PairMaker:
         self._clock = clock
         self._slices = slices
         self._seekers = seekers
+        self._on_settled = on_settled
 
     async def run(self, stopping: asyncio.Event) -> None:
         """Look at the tickets until `stopping` is set."""
@@ -127,8 +129,9 @@ class PairMaker:
             case NextStep.SETTLE:
                 if own.partner:
                     await self._tickets.remember_opponents(own.player_id, own.partner)
-                if own.player_id not in held or await self._tickets.change([Change(own.player_id, own, None)]):
-                    self._seekers.pop(client.connection_id, None)
+                is_over = own.player_id not in held or await self._tickets.change([Change(own.player_id, own, None)])
+                if is_over and self._seekers.pop(client.connection_id, None) is not None:
+                    self._on_settled(client)
 
     async def _change(self, seeker: Seeker, after: Ticket) -> bool:
         """Change the ticket of a player of this process; return False if it is another one by now."""

@@ -45,14 +45,17 @@ class RaceQueue:
         clock: RedisClock,
         slices: Slices,
         rating_of: Callable[[str, str], Awaitable[float]],
+        on_settled: Callable[[WaitingClient], None],
     ) -> None:
-        """`rating_of` returns the rating of a player in points, by its id and the rules."""
+        """`rating_of` returns the rating of a player in points, by its id and the rules. `on_settled` is called with
+        a player that is in a room with its opponent.
+        """
         self._tickets = tickets
         self._process_id = processes.process_id
         self._clock = clock
         self._rating_of = rating_of
         self._seekers: dict[str, Seeker] = {}
-        self._pair_maker = PairMaker(tickets, processes, clock, slices, self._seekers)
+        self._pair_maker = PairMaker(tickets, processes, clock, slices, self._seekers, on_settled)
         self._dropping: set[asyncio.Task[None]] = set()
 
     def refusal_of_entry(self, client: WaitingClient) -> Refusal | None:

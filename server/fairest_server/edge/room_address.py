@@ -8,6 +8,7 @@ from typing import Final
 MAX_LINE_BYTES: Final = 128
 """The first line of a request to a room's address is not longer: a code has at most 60 characters."""
 _REQUEST_LINE: Final = re.compile(rb"GET /r/([a-z]+(?:-[a-z]+){1,5})(?:\?[^ ]*)? HTTP/1\.1\r\n")
+_TARGET: Final = re.compile(r"/r/([^/?]+)(?:\?.*)?")
 
 
 def room_of_request(head: bytes) -> str | None:
@@ -18,6 +19,12 @@ def room_of_request(head: bytes) -> str | None:
     """
     found = _REQUEST_LINE.match(head)
     return found[1].decode() if found is not None else None
+
+
+def room_of_target(target: str) -> str:
+    """Return the room whose address the target of a request is, empty for any other target."""
+    found = _TARGET.fullmatch(target)
+    return found[1] if found is not None else ""
 
 
 def preferred_process(room: str, processes: Iterable[str]) -> str:

@@ -5,12 +5,14 @@ from typing import Final, Protocol
 
 from fairest_protocol.calculation.certified import CAPABILITY as CERTIFIED
 from fairest_protocol.calculation.distance import CAPABILITY as CREDIT
+from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Create, Join, Resume, Watch
-from fairest_protocol.messages.from_server import Refused
+from fairest_protocol.messages.from_server import Elsewhere, Refused
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.refusals import Refusal
 from fairest_server.edge.address_limits import AddressLimits
+from fairest_server.edge.room_places import RoomPlaces
 from fairest_server.live.live_room import LiveRoom
 from fairest_server.live.proposal import Request
 from fairest_server.live.room_codes import draw_free_code
@@ -41,6 +43,8 @@ class EnteringClient(Subscriber, Protocol):
     address: str
     entry_kind: str
     """The type of its last request to enter a room."""
+    came_for: str
+    """The room at whose address it has connected, empty if it came to another address."""
     room: LiveRoom | None
     """The room that it is in, or has asked to enter."""
 
@@ -54,15 +58,14 @@ class RoomEntry:
         openings: RoomOpenings,
         limits: AddressLimits,
         settings: Settings,
-        is_served_here: Callable[[str], bool],
+        places: RoomPlaces,
     ) -> None:
-        """`is_served_here` returns whether clients that ask for the address of a room come to this process."""
         self.limits: Final = limits
         self._rooms = rooms
         self._openings = openings
         self._rooms_per_player = settings.rooms_per_player
         self._rooms_per_address = settings.rooms_per_address
-        self._is_served_here = is_served_here
+        self._places = places
 
     async def enter(
         self,
@@ -91,6 +94,19 @@ class RoomEntry:
                 client.room = await self._rooms.entrance.watch(code, client)
             case Join() | Resume():
                 await self._take_seat(message, player, client, is_open)
+
+    def offer_address(self, client: EnteringClient) -> None:
+        """Let a seated client know that the address of its room may lead to a process that serves the room cheaper.
+
+        Only before the player is ready: a client that moves later would do so beside a deal or a race.
+        """
+        state = client.room.state if client.room is not None else None
+        number = state.seat_of_connection(client.connection_id) if state is not None else None
+        if client.room is None or state is None or number is None or client.came_for == client.room.code:
+            return
+        is_idle = state.phase in (Phase.WAITING, Phase.READY) and state.seat(number).entropy_hash is None
+        if is_idle and self._places.may_be_elsewhere(client.room.code):
+            client.show(encode(Elsewhere(room=client.room.code)))
 
     def refused(self, client: EnteringClient, code: str) -> None:
         """Count a code of no room at the address of the client."""
@@ -129,7 +145,7 @@ class RoomEntry:
         # Counted last: one player that is refused again and again must not use up the rooms of its address.
         if await self._openings.count_at(address) > self._rooms_per_address:
             return refuse("create", Refusal.TOO_MANY_ROOMS, _MANY_AT_ADDRESS)
-        drawn = await draw_free_code(self._rooms.log, self._is_served_here)
+        drawn = await draw_free_code(self._rooms.log, self._places.is_served_here)
         code = await self._openings.open(player.player_id, key, drawn, self._rooms_per_player)
         return refuse("create", Refusal.TOO_MANY_ROOMS) if code is None else code
 

@@ -82,6 +82,11 @@ class RoomHandover:
         """Return whether this process is the one that serves a room by preference."""
         return self._listener is None or self._neighbours.serving(room) == self._neighbours.process_id
 
+    @property
+    def process_count(self) -> int:
+        """The number of processes on this port that were found last, this one among them."""
+        return len(self._neighbours.known | {self._neighbours.process_id})
+
     def try_pass(self, accepted: socket.socket, settle: Settle) -> bool:
         """Pass an accepted socket to the process of the room that it asks for; return False if it is to be served here.
 

@@ -8,7 +8,7 @@ from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.from_client import Create, Join, Leave, Queue
 from fairest_protocol.messages.from_server import Queued
 from fairest_protocol.messages.options import RoomOptions
-from fairest_server.live.live_room import LiveRoom
+from fairest_server.edge.room_entry import EnteringClient
 from fairest_server.live.pairing import Position
 from fairest_server.live.proposal import Request
 from fairest_server.room.commands import PlayerRequest
@@ -19,16 +19,10 @@ READY_SECONDS: Final = 60
 """The time to get ready in a room of the queue: both players are at their keyboards."""
 
 
-class WaitingClient(Protocol):
+class WaitingClient(EnteringClient, Protocol):
     """A client whose player waits for an opponent."""
 
-    connection_id: str
     player: Player | None
-    player_id: str
-    room: LiveRoom | None
-
-    def show(self, data: bytes) -> None:
-        """Send an encoded message."""
 
     async def ask_for(self, entry: Create | Join, asked_by: Queue) -> None:
         """Ask for a seat as `entry` does, in answer to `asked_by`."""

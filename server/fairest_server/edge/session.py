@@ -72,6 +72,7 @@ class Session:
         "_timed_at",
         "_websocket",
         "address",
+        "came_for",
         "connection_id",
         "entry_kind",
         "player",
@@ -97,6 +98,7 @@ class Session:
         self.entry_kind = ""
         self._websocket = websocket
         self.address = address
+        self.came_for = ""
         self._handshake = handshake
         self._rooms = rooms
         self._room_entry = room_entry
@@ -154,6 +156,8 @@ class Session:
                 measure_distance(self._websocket.round_trip, self.connection_id, self.room)
         self._log.info(Event.ENTERED, **self._log_context, request=self.entry_kind)
         self.show(add_id(missed, self._asked_by.id if self._asked_by is not None else None))
+        if not isinstance(self._asked_by, Queue):
+            self._room_entry.offer_address(self)
 
     def replaced(self) -> None:
         """Close this connection: a newer one speaks for the seat."""

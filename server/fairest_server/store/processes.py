@@ -51,6 +51,8 @@ class Processes:
         self._redis = redis
         self._beating = beating
         self.process_id: Final = process_id
+        self.alive = 1
+        """The number of processes that were alive at the last heartbeat of this one."""
         self._last_request = ""
         """The id of the last request of the operator that was read; empty before the first heartbeat."""
         self._beat = Script("heartbeat.lua")
@@ -69,7 +71,7 @@ class Processes:
         )
         reply = await self._beat.run(self._beating, names, arguments)
         now_ms, alive, lapsed, pauses, is_new, requests, newest, version = cast("_Reply", reply)
-        self._last_request = newest.decode()
+        self._last_request, self.alive = newest.decode(), alive
         lapsed_ids = tuple(each.decode() for each in lapsed)
         return HeartbeatReply(
             int(now_ms),
