@@ -34,6 +34,7 @@ class Bot:
     record_text: str = ""
     """The record as it came, for a bot that does not verify it at once."""
     verifies_at_once: bool = True
+    gets_ready: bool = True
 
     @property
     def transcript(self) -> ViewerTranscript:
@@ -58,7 +59,8 @@ class Bot:
                     if model.phase is Phase.FINISHED:
                         return
                 elif model.phase is Phase.READY and not model.own.entropy_hash:
-                    await self.connection.get_ready()
+                    if self.gets_ready:
+                        await self.connection.get_ready()
                 elif model.phase is Phase.FINISHED:
                     await self.connection.request(GetRecord())
                 elif model.may_send_next_move and model.board is not None and any(model.board.legal_moves()):

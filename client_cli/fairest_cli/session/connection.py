@@ -238,8 +238,6 @@ class Connection:
             pass
         finally:
             self._socket = None
-            # Not by `async with`, which closes with 1011, an error, also when the caller stops iterating or is
-            # cancelled: the ways in which every match ends.
             await socket.close()
         close_code, close_reason = socket.end
         if close_code == CloseCode.BAD_TOKEN and self.model.binding.evidence is not None:

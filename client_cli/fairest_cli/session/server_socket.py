@@ -80,6 +80,8 @@ class ServerSocket:
         """End the tasks, and the socket with a closing handshake."""
         for task in self._tasks:
             task.cancel()
+        # Not by `async with`, which closes with 1011, an error, also when the caller stops iterating or is cancelled:
+        # the ways in which every match ends.
         await self.websocket.close()
 
     async def frames(self) -> AsyncGenerator[Data]:

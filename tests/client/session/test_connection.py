@@ -9,7 +9,7 @@ import pytest
 
 from fairest_cli.bots.levels import Level
 from fairest_cli.bots.player import play_match
-from fairest_cli.session import connection, websocket
+from fairest_cli.session import connection, server_socket
 from fairest_cli.session.connection import Connection
 from fairest_cli.session.identity import Identity
 from fairest_cli.session.websocket import Rejected
@@ -55,7 +55,7 @@ async def test_a_client_leaves_a_server_that_does_not_welcome_it(monkeypatch: py
 
 
 async def test_a_move_that_is_not_answered_is_sent_again_on_a_new_socket(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(websocket, "ANSWER_SECONDS", 0.05)
+    monkeypatch.setattr(server_socket, "ANSWER_SECONDS", 0.05)
     plays: asyncio.Queue[Play] = asyncio.Queue()
     sockets: list[Script] = []
 

@@ -20,7 +20,7 @@ from fairest_cli.model.known_room import ConnectionStatus
 from fairest_cli.model.round_end import Alarm, Explained, Proved, Verdict
 from fairest_cli.records.receipt_replay import judge_receipt
 from fairest_cli.records.record_check import WrongRecord
-from fairest_cli.session import websocket
+from fairest_cli.session import server_socket
 from fairest_cli.session.connection import Connection
 from fairest_cli.session.websocket import Rejected
 from fairest_protocol.calculation.moves import RESIGN
@@ -208,7 +208,7 @@ def enter(liar: LyingServer, url: str, race: HonestRace, receipts: Path) -> list
 
 
 async def test_a_ping_follows_the_bytes_of_a_player_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(websocket, "HEARTBEAT_SECONDS", 3600)
+    monkeypatch.setattr(server_socket, "HEARTBEAT_SECONDS", 3600)
     race = next(race for race in map(honest_race, range(RACES)) if race.ending == "raced")
     dealing = next(place for place, step in enumerate(race.steps) if step.after.phase is Phase.DEALING)
     async with lying_server(race, Clock()) as (liar, url), asyncio.timeout(PATIENCE_SECONDS):

@@ -1,0 +1,110 @@
+"""A balancer in front of two processes: one serves the addresses of all rooms, the other one everything else."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from enum import Enum
+
+HEAD_BYTES = 4096
+
+
+class Fault(Enum):
+    """What happens to a connection to the address of a room."""
+
+    CLOSED = "the balancer closes it"
+    SILENT = "nothing is answered"
+    REFUSED = "the balancer answers with 502"
+    HELD = "it is held until `release`"
+
+
+@dataclass(eq=False)
+class PathBalancer:
+    """`fault` holds for connections that begin from then on. When the process of rooms is gone, the other serves them."""
+
+    elsewhere: str
+    rooms: str
+    fault: Fault | None = None
+    port: int = 0
+    targets: list[str] = field(default_factory=list)
+    """The target of each request, in order."""
+    _carrying: set[asyncio.Task[None]] = field(default_factory=set)
+    _released: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def url(self) -> str:
+        return f"ws://127.0.0.1:{self.port}"
+
+    @property
+    def moves(self) -> int:
+        """The number of requests for the address of a room."""
+        return sum(target.startswith("/r/") for target in self.targets)
+
+    async def carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._carrying.add(task)
+        try:
+            head = await reader.read(HEAD_BYTES)
+            target = head.split(b" ", 2)[1].decode()
+            self.targets.append(target)
+            is_room = target.startswith("/r/")
+            if is_room and self.fault is Fault.HELD:
+                await self._released.wait()
+            elif is_room and self.fault is not None:
+                await self._fail(self.fault, reader, writer)
+                return
+            far_reader, far_writer = await self._open(is_room=is_room)
+            far_writer.write(head)
+            await asyncio.gather(_pump(reader, far_writer), _pump(far_reader, writer))
+        except (OSError, IndexError):
+            return
+        finally:
+            self._carrying.discard(task)
+            writer.close()
+
+    def release(self) -> None:
+        """Let the held connections go on, and those that begin from now on."""
+        self.fault = None
+        self._released.set()
+
+    async def end(self) -> None:
+        tasks = list(self._carrying)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _fail(self, fault: Fault, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if fault is Fault.SILENT:
+            await reader.read()
+        elif fault is Fault.REFUSED:
+            writer.write(b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+            await writer.drain()
+
+    async def _open(self, *, is_room: bool) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        for url in (self.rooms, self.elsewhere) if is_room else (self.elsewhere, self.rooms):
+            host, _, port = url.removeprefix("ws://").rpartition(":")
+            with suppress(ConnectionRefusedError):
+                return await asyncio.open_connection(host, int(port))
+        raise ConnectionRefusedError
+
+
+@asynccontextmanager
+async def path_balancer(elsewhere: str, rooms: str) -> AsyncIterator[PathBalancer]:
+    balancer = PathBalancer(elsewhere, rooms)
+    server = await asyncio.start_server(balancer.carry, "127.0.0.1", 0)
+    balancer.port = server.sockets[0].getsockname()[1]
+    try:
+        yield balancer
+    finally:
+        server.close()
+        await balancer.end()
+
+
+async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Pass on bytes until either end is gone."""
+    with suppress(OSError):
+        while data := await reader.read(65_536):
+            writer.write(data)
+            await writer.drain()
+    writer.close()
