@@ -118,9 +118,7 @@ async def test_the_creator_that_moves_does_not_lose_the_server(balancer: PathBal
 
 
 @pytest.mark.parametrize("fault", [Fault.CLOSED, Fault.SILENT, Fault.REFUSED])
-async def test_a_creator_that_finds_nobody_at_the_address_stays_and_races(
-    balancer: PathBalancer, redis: BatchingRedis, fault: Fault
-) -> None:
+async def test_a_creator_that_finds_nobody_at_the_address_stays_and_races(balancer: PathBalancer, fault: Fault) -> None:
     balancer.fault = fault
     host = bot(balancer.url, Create(options=QUICK))
     hosting = asyncio.create_task(host.race())
@@ -130,7 +128,7 @@ async def test_a_creator_that_finds_nobody_at_the_address_stays_and_races(
     assert (has_moved(host), has_lost_server(host)) == (False, False)
 
 
-async def test_a_creator_that_is_ready_moves_no_more(balancer: PathBalancer, redis: BatchingRedis) -> None:
+async def test_a_creator_that_is_ready_moves_no_more(balancer: PathBalancer) -> None:
     balancer.fault = Fault.HELD
     host = bot(balancer.url, Create(options=QUICK), pace_seconds=PACE_SECONDS)
     hosting = asyncio.create_task(host.race())
@@ -152,9 +150,7 @@ async def test_opponents_that_join_and_are_ready_during_the_move_race_to_the_end
         assert check_history(match.room, await Log(redis).read(match.room), match.transcripts) == []
 
 
-async def test_the_pair_of_the_queue_moves_to_the_process_of_its_room(
-    balancer: PathBalancer, redis: BatchingRedis
-) -> None:
+async def test_the_pair_of_the_queue_moves_to_the_process_of_its_room(balancer: PathBalancer) -> None:
     bots = [bot(balancer.url, Queue(rules="classic")), bot(balancer.url, Queue(rules="classic"))]
     for each in bots:
         each.gets_ready = False
@@ -168,7 +164,7 @@ async def test_the_pair_of_the_queue_moves_to_the_process_of_its_room(
 
 
 @pytest.mark.long
-async def test_nobody_loses_a_race_whose_process_is_killed_after_the_move(fleet: Fleet, redis: BatchingRedis) -> None:
+async def test_nobody_loses_a_race_whose_process_is_killed_after_the_move(fleet: Fleet) -> None:
     rooms, elsewhere = await fleet.start(), await fleet.start()
     async with path_balancer(elsewhere, rooms) as balancer:
         host = bot(balancer.url, Create(options=QUICK), pace_seconds=PACE_SECONDS)
@@ -188,7 +184,7 @@ async def test_nobody_loses_a_race_whose_process_is_killed_after_the_move(fleet:
 async def kinds_until_pong(client: WireClient) -> list[str]:
     """Return the types of the messages that have come, up to the answer to a ping that is sent now."""
     await client.send(Ping())
-    kinds = []
+    kinds: list[str] = []
     while not isinstance(message := await client.receive(), Pong):
         kinds.append(message.type)
     return kinds

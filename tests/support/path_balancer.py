@@ -20,7 +20,7 @@ class Fault(Enum):
 
 @dataclass(eq=False)
 class PathBalancer:
-    """`fault` holds for connections that begin from then on. When the process of rooms is gone, the other serves them."""
+    """`fault` holds for connections that begin from then on. If one process is gone, the other serves all."""
 
     elsewhere: str
     rooms: str
