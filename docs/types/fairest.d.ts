@@ -63,6 +63,7 @@ export type FromServer =
   | LobbyPage
   | Snapshot
   | View
+  | Elsewhere
   | Placed
   | Watching
   | Accepted
@@ -372,6 +373,15 @@ export interface Detached {
   type: "detached";
   seat: Seat;
   until_ms: TimeMs;
+}
+
+/**
+ * To a player in whose room nothing is at stake yet: another process may serve the room by preference, and this
+ * connection is not at the room's address. A client may move there, or stay.
+ */
+export interface Elsewhere {
+  type: "elsewhere";
+  room: RoomCode;
 }
 
 /** How one seat's race ended. */

@@ -18,6 +18,7 @@ from fairest_server.live.proposal import Request
 from fairest_server.live.room_codes import draw_free_code
 from fairest_server.live.room_server import RoomServer
 from fairest_server.live.subscribers import Subscriber
+from fairest_server.ops import metrics
 from fairest_server.room.commands import CreateRoom, TakeSeat
 from fairest_server.room.refusing import refuse, resolve_options
 from fairest_server.settings import Settings
@@ -106,6 +107,7 @@ class RoomEntry:
             return
         is_idle = state.phase in (Phase.WAITING, Phase.READY) and state.seat(number).entropy_hash is None
         if is_idle and self._places.may_be_elsewhere(client.room.code):
+            metrics.OFFERED.inc()
             client.show(encode(Elsewhere(room=client.room.code)))
 
     def refused(self, client: EnteringClient, code: str) -> None:

@@ -207,6 +207,9 @@ PASSED: Final = counter(
     "end",
     Passed,
 )
+OFFERED: Final = Counter(
+    "fairest_offered", "Players that were offered the address of their room, since they came by another."
+)
 PAUSED: Final = counter(
     "fairest_paused",
     "Times that a connection was not read for a while since it had sent too much, by the kind of most of its frames.",
