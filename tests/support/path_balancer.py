@@ -41,9 +41,13 @@ class PathBalancer:
         return sum(target.startswith("/r/") for target in self.targets)
 
     async def carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._carrying.add(task)
+        # A task of its own: asyncio reports the cancelled task of a stream's callback as an error.
+        carrying = asyncio.create_task(self._carry(reader, writer))
+        self._carrying.add(carrying)
+        carrying.add_done_callback(self._carrying.discard)
+        await asyncio.wait([carrying])
+
+    async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             head = await reader.read(HEAD_BYTES)
             target = head.split(b" ", 2)[1].decode()
@@ -60,7 +64,6 @@ class PathBalancer:
         except (OSError, IndexError):
             return
         finally:
-            self._carrying.discard(task)
             writer.close()
 
     def release(self) -> None:
@@ -103,8 +106,10 @@ async def path_balancer(elsewhere: str, rooms: str) -> AsyncIterator[PathBalance
 
 async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Pass on bytes until either end is gone."""
-    with suppress(OSError):
-        while data := await reader.read(65_536):
-            writer.write(data)
-            await writer.drain()
-    writer.close()
+    try:
+        with suppress(OSError):
+            while data := await reader.read(65_536):
+                writer.write(data)
+                await writer.drain()
+    finally:
+        writer.close()

@@ -137,8 +137,19 @@ export class RoomConnection {
     this.#send({ type: "leave" });
   }
 
+  get #hello() {
+    return { type: "hello", token: readToken(), name: this.#name, client: "fairest page", capabilities: CAPABILITIES };
+  }
+
+  /** Whether nothing is at stake: we wait for an opponent, or have not got ready yet. */
+  get #mayMove() {
+    const own = this.seat === null ? null : this.scene?.seats[this.seat];
+    if (!own || own.entropy_hash) return false;
+    return this.scene.phase === "waiting" || (this.scene.phase === "ready" && !this.check.entropies[this.scene.round]);
+  }
+
   #greet() {
-    this.#send({ type: "hello", token: readToken(), name: this.#name, client: "fairest page", capabilities: CAPABILITIES });
+    this.#send(this.#hello);
     // Not behind the answer: that would cost the first board another round trip.
     this.#asked = this.#entry;
     this.#send(this.#entry);
@@ -239,6 +250,7 @@ export class RoomConnection {
       welcome: () => this.#welcome(message),
       snapshot: () => this.#show(message),
       view: () => this.#entered(),
+      elsewhere: () => this.#line.tryMove(this.#hello, ({ key }) => (key === this.check?.key && this.#mayMove ? this.#entry : null)),
       refused: () => this.#refused(message),
       queued: () => this.#waits(message),
       left_queue: () => this.#end(message.id === LEAVE_ID ? TEXT.leftQueue : TEXT.takenFromQueue),

@@ -7,6 +7,11 @@ const MAX_FULL_PAUSE_MS = 60000;
 /** Without a message for this long, the page asks for a sign of life. A browser cannot send WebSocket pings. */
 const PING_MS = 10000;
 const SILENT_MS = 22000;
+/** A move to another socket that has not shown our seat after this long is given up. */
+const MOVE_MS = 5000;
+/** Once our seat is asked for on another socket, nothing is sent or shown for this long at most. */
+const RESUME_MS = 2000;
+const REPLACED = 4409;
 /** The close code for a token that the server does not know. */
 export const BAD_TOKEN = 4407;
 
@@ -24,6 +29,13 @@ export class SocketLine {
   #heardAt = 0;
   /** How often it was opened since the server served us last. */
   #openings = 0;
+  /** The other socket to which we try to move, and whether it was tried on the present one. */
+  #other = null;
+  #hasTried = false;
+  /** What waits for the answer to the request for our seat on the other socket: works, in order. Otherwise null. */
+  #held = null;
+  /** Whether our seat was asked for on another socket, and not shown there. */
+  #hasAskedElsewhere = false;
   #on;
 
   /**
@@ -42,16 +54,77 @@ export class SocketLine {
     // Every second time at the server's own: the process that does not answer may be that of our room.
     const socket = new WebSocket(socketUrl(this.#openings % 2 ? null : this.#on.room()), "fairest.v1");
     this.#openings += 1;
+    this.#hasTried = this.#hasAskedElsewhere = false;
+    socket.onopen = () => this.#on.open();
+    this.#use(socket);
+  }
+
+  /**
+   * Open another socket at the address of our room, and go on over it once our seat is shown there. Until then, and if anything
+   * fails, we stay on the present one. Once for each socket. `hello` is our greeting, and `nextRequest(welcome)` returns the request
+   * for our seat, or null to stay.
+   */
+  tryMove(hello, nextRequest) {
+    if (this.#hasTried || !this.isOpen) return;
+    this.#hasTried = true;
+    const before = this.#socket;
+    const other = (this.#other = new WebSocket(socketUrl(this.#on.room()), "fairest.v1"));
+    const stay = () => this.#stay(other);
+    other.onopen = () => other.send(JSON.stringify(hello));
+    other.onclose = stay;
+    other.onmessage = ({ data }) => {
+      const message = parsed(data);
+      if (message?.type === "welcome" && !this.#held) {
+        const request = before === this.#socket ? nextRequest(message) : null;
+        if (!request) return stay();
+        this.#held = [];
+        this.#hasAskedElsewhere = true;
+        this.later(RESUME_MS, stay);
+        other.send(JSON.stringify(request));
+      } else if (this.#held && ["view", "snapshot"].includes(message?.type)) this.#move(other, data);
+      else if (["refused", "error", undefined].includes(message?.type)) stay();
+    };
+    this.later(MOVE_MS, stay);
+  }
+
+  /** Read and lose this socket from now on. */
+  #use(socket) {
     this.#socket = socket;
     this.#heardAt = Date.now();
-    socket.onopen = () => this.#on.open();
-    socket.onmessage = ({ data }) => {
+    socket.onmessage = ({ data }) => this.#orHold(() => {
       if (socket !== this.#socket) return;
       this.#heardAt = Date.now();
       this.#on.text(data);
-    };
-    socket.onclose = ({ code, reason }) => this.#lose(socket, code, reason);
+    });
+    socket.onclose = ({ code, reason }) => this.#orHold(() => this.#lose(socket, code, reason));
     this.later(PING_MS, () => this.#beat(socket));
+  }
+
+  /** Do a work now, or when the request for our seat on another socket is answered. */
+  #orHold(work) {
+    if (this.#held) this.#held.push(work);
+    else work();
+  }
+
+  /** Go on over the other socket, on which our seat was shown with this text. What the first one has shown meanwhile is passed over. */
+  #move(other, text) {
+    const before = this.#socket;
+    const held = this.#held;
+    this.#other = this.#held = null;
+    this.#hasAskedElsewhere = false;
+    this.#use(other);
+    before.close();
+    this.#on.text(text);
+    for (const work of held) work();
+  }
+
+  /** Go on where we are. */
+  #stay(other) {
+    if (other !== this.#other) return;
+    const held = this.#held ?? [];
+    this.#other = this.#held = null;
+    other.close();
+    for (const work of held) work();
   }
 
   /** Open it again after a pause, which grows with each attempt that leads nowhere. `code` is that of the close. */
@@ -67,7 +140,7 @@ export class SocketLine {
   }
 
   send(message) {
-    this.#socket.send(JSON.stringify(message));
+    this.#orHold(() => this.isOpen && this.#socket.send(JSON.stringify(message)));
   }
 
   /** Do a work after some time, unless the line is ended before. */
@@ -82,9 +155,9 @@ export class SocketLine {
   /** Close it for good. */
   end() {
     for (const timer of this.#timers) clearTimeout(timer);
-    const socket = this.#socket;
-    this.#socket = null;
-    socket?.close();
+    const sockets = [this.#socket, this.#other];
+    this.#socket = this.#other = this.#held = null;
+    for (const socket of sockets) socket?.close();
   }
 
   /** Ask for a sign of life, or take the line for lost if there was none. */
@@ -102,6 +175,16 @@ export class SocketLine {
   #lose(socket, code, reason) {
     if (socket !== this.#socket) return;
     this.#socket = null;
-    this.#on.lost(code, reason);
+    // A seat that a move of ours has taken, and that failed then, is a lost connection.
+    const isOurs = code === REPLACED && this.#hasAskedElsewhere;
+    this.#on.lost(isOurs ? 1006 : code, isOurs ? "" : reason);
   }
 }
+
+const parsed = (data) => {
+  try {
+    return JSON.parse(data);
+  } catch {
+    return null;
+  }
+};

@@ -1,0 +1,90 @@
+"""Behind a balancer that looks at paths, a page moves to the process of its room before its player is ready."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+from playwright.async_api import Page
+
+from fairest_protocol.messages.from_client import Join
+from fairest_server.room.events import Attached
+from fairest_server.store.log import Log
+from fairest_server.store.redis.batching_client import BatchingRedis
+from tests.support.bots import bot
+from tests.support.browser import Browser
+from tests.support.limited import limited_server
+from tests.support.path_balancer import Fault, PathBalancer, path_balancer
+from tests.support.waiting import until
+
+pytestmark = [pytest.mark.long, pytest.mark.timeout(180)]
+
+
+@pytest.fixture
+async def balancer(redis_url: str) -> AsyncIterator[PathBalancer]:
+    async with (
+        limited_server(redis_url) as rooms,
+        # This process knows of the other one from its start.
+        limited_server(redis_url) as elsewhere,
+        path_balancer(elsewhere, rooms) as opened,
+    ):
+        yield opened
+
+
+async def create_room(page: Page) -> str:
+    """Create a room with the form of the lobby; return its code."""
+    await page.click("form.create button.main")
+    link = await page.locator(".end input").input_value()
+    return link.rpartition("/")[2]
+
+
+async def race(page: Page, url: str, room: str) -> None:
+    """Let a bot come to this URL, stop the race of the page, and wait for the proof of the record."""
+    async with asyncio.TaskGroup() as races:
+        races.create_task(bot(url, Join(room=room), seed=3).race())
+        await page.wait_for_selector("button.main")
+        await page.keyboard.press("Enter")
+        await page.wait_for_selector(".slot.stock")
+        for text in ("Stop my race", "Press again"):
+            await page.click(f"text={text}")
+        await page.wait_for_selector("p.right")
+
+
+async def connections_given(redis: BatchingRedis, room: str) -> int:
+    """Return how many connections were given the first seat."""
+    log = await Log(redis).read(room)
+    return sum(isinstance(each.event, Attached) and each.event.seat == 0 for each in log)
+
+
+async def until_moved(redis: BatchingRedis, room: str) -> None:
+    async def has_moved() -> bool:
+        return await connections_given(redis, room) == 2
+
+    await until(has_moved, "the page has moved")
+
+
+async def test_a_page_moves_and_races_to_a_proved_result(
+    browser: Browser, balancer: PathBalancer, redis: BatchingRedis
+) -> None:
+    page = await browser.open(balancer.url)
+    room = await create_room(page)
+    await until_moved(redis, room)
+    await race(page, balancer.rooms, room)
+    assert await page.locator(".alarm strong").count() == 0
+    await browser.check(page)
+
+
+@pytest.mark.parametrize("fault", [Fault.SILENT, Fault.HELD])
+async def test_a_page_that_finds_nobody_at_the_address_stays_and_races(
+    browser: Browser, balancer: PathBalancer, fault: Fault
+) -> None:
+    page = await browser.open(balancer.url)
+    balancer.fault = fault
+    room = await create_room(page)
+
+    async def has_tried() -> bool:
+        return balancer.moves > 0
+
+    await until(has_tried, "the page tries the address of its room")
+    await race(page, balancer.rooms, room)
+    assert await page.locator(".alarm strong").count() == 0
+    await browser.check(page)
