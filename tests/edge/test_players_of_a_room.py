@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from websockets.exceptions import InvalidHandshake
 
-from fairest_protocol.messages.from_client import Create, Join, Watch
+from fairest_protocol.messages.from_client import Create, Join, Ping, Watch
+from fairest_protocol.messages.from_server import Pong
 from fairest_server.edge import room_handover
 from fairest_server.store.log import Log
 from fairest_server.store.redis.batching_client import BatchingRedis
@@ -68,6 +69,13 @@ async def test_players_at_the_address_of_their_room_meet_on_one_process(port: Po
                 assert len(processes) == 1
                 meeting_places |= processes
     assert len(meeting_places) == 2
+
+
+async def test_a_creator_is_where_its_room_is_and_is_offered_no_address(port: Port) -> None:
+    async with open_client(port.url) as ann:
+        await ann.enter(Create(options=QUICK))
+        await ann.send(Ping())
+        assert isinstance(await ann.receive(), Pong)
 
 
 async def test_a_player_of_any_process_may_join_any_room(port: Port) -> None:

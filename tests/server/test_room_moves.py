@@ -210,6 +210,16 @@ async def test_a_player_at_the_address_of_its_room_is_offered_none(balancer: Pat
             assert "elsewhere" not in await kinds_until_pong(guest)
 
 
+async def test_a_player_that_is_ready_is_offered_no_address(balancer: PathBalancer) -> None:
+    async with open_client(balancer.elsewhere) as host, open_client(balancer.elsewhere) as guest:
+        room = (await host.enter(Create(options=QUICK))).room
+        await guest.enter(Join(room=room))
+        await host.get_ready_without_revealing()
+        async with open_client(balancer.elsewhere, token=host.token) as again:
+            await again.resume(room)
+            assert "elsewhere" not in await kinds_until_pong(again)
+
+
 async def test_a_pair_of_the_queue_is_offered_the_address_once_it_is_together(balancer: PathBalancer) -> None:
     async with open_client(balancer.elsewhere) as ann, open_client(balancer.elsewhere) as bob:
         for client in (ann, bob):

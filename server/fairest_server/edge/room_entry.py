@@ -105,8 +105,7 @@ class RoomEntry:
         number = state.seat_of_connection(client.connection_id) if state is not None else None
         if client.room is None or state is None or number is None or client.came_for == client.room.code:
             return
-        is_idle = state.phase in (Phase.WAITING, Phase.READY) and state.seat(number).entropy_hash is None
-        if is_idle and self._places.may_be_elsewhere(client.room.code):
+        if state.seat(number).entropy_hash is None and self._places.may_be_elsewhere(client.room.code):
             metrics.OFFERED.inc()
             client.show(encode(Elsewhere(room=client.room.code)))
 

@@ -11,13 +11,13 @@ from fairest_cli.model.known_room import ConnectionStatus
 from fairest_cli.session import room_move, server_socket
 from fairest_cli.session.connection import Connection, Update
 from fairest_cli.session.identity import Identity
+from fairest_cli.session.own_clock import now_ms
 from fairest_cli.session.room_move import request_to_move
 from fairest_protocol.messages import entries
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Create, Hello, Ready, Resume
 from fairest_protocol.messages.from_server import Announcement, Elsewhere, Refused, Welcome
 from fairest_protocol.messages.refusals import CloseCode, Refusal
-from fairest_protocol.value import replace
 from tests.support import staged
 from tests.support.races import KEY
 from tests.support.scripted_server import LATER, ROUND, Script, opened, scripted_server
@@ -25,6 +25,8 @@ from tests.support.waiting import PATIENCE_SECONDS, until
 from tests.support.wire_client import QUICK
 
 ROOM = "quiet-amber-otter"
+SILENT_MS = 200
+"""Twenty times as long as the client waits between two pings in a test."""
 WELCOME = Welcome(name="ann", token=None, key=KEY.public, now_ms=LATER, version="0.2.0")
 Scripted = Callable[[Script], Awaitable[None]]
 
@@ -48,6 +50,14 @@ class Followed:
             return any(update.message == Announcement(text=text) for update in self.updates)
 
         await until(is_shown, f"{text!r} is shown")
+
+    async def until_asked(self, number: int) -> None:
+        """Wait until the client has asked for its seat on this socket."""
+
+        async def has_asked() -> bool:
+            return any(isinstance(each, Resume) for each in self.sockets[number].received)
+
+        await until(has_asked, "the client asks for its seat")
 
     async def until_sockets(self, count: int) -> None:
         async def are_open() -> bool:
@@ -85,6 +95,11 @@ async def following(*scripts: Scripted) -> AsyncIterator[Followed]:
 async def offers(script: Script) -> None:
     """Show a room in which the client may get ready, and offer its address."""
     await script.greet()
+    await show_room(script)
+    await script.send(Elsewhere(room=ROOM))
+
+
+async def show_room(script: Script) -> None:
     round_ = opened()
     await script.show_scene(
         phase=Phase.READY,
@@ -94,7 +109,6 @@ async def offers(script: Script) -> None:
         commitment=round_.commitment,
         signature=round_.signature,
     )
-    await script.send(Elsewhere(room=ROOM))
 
 
 async def welcomes(script: Script) -> None:
@@ -123,6 +137,49 @@ async def test_a_client_goes_on_where_its_seat_was_shown() -> None:
         assert not followed.has_lost_server
 
 
+async def test_a_server_that_cannot_continue_shows_the_whole_room_after_a_move() -> None:
+    async def shows_the_room(script: Script) -> None:
+        await welcomes(script)
+        await script.receive(Resume)
+        await show_room(script)
+        await script.send(Announcement(text="Here."))
+
+    async with following(offers, shows_the_room) as followed:
+        await followed.until_shown("Here.")
+        assert not followed.has_lost_server
+
+
+async def test_a_client_asks_for_signs_of_life_after_a_move(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server_socket, "HEARTBEAT_SECONDS", 0.01)
+    may_show = asyncio.Event()
+
+    async def offers_and_answers_no_ping(script: Script) -> None:
+        await offers(script)
+        script.websocket.transport.pause_reading()
+
+    async def shows_the_seat_late(script: Script) -> None:
+        await welcomes(script)
+        await may_show.wait()
+        script.position = (await script.receive(Resume)).position
+        await script.show(entries.Attached(seat=0))
+
+    async with following(offers_and_answers_no_ping, shows_the_seat_late) as followed:
+
+        async def is_ping_unanswered() -> bool:
+            return now_ms() - followed.connection.model.binding.alive_ms > SILENT_MS
+
+        await followed.until_sockets(2)
+        await until(is_ping_unanswered, "a ping is unanswered")
+        may_show.set()
+        await followed.until_asked(1)
+        pinged_ms = now_ms()
+
+        async def is_answered() -> bool:
+            return followed.connection.model.binding.alive_ms > pinged_ms + SILENT_MS
+
+        await until(is_answered, "the server answers pings")
+
+
 async def test_messages_go_to_the_new_socket_after_a_move() -> None:
     async with following(offers, shows_the_seat) as followed:
         await followed.until_sockets(2)
@@ -139,7 +196,9 @@ async def refuses_the_seat(script: Script) -> None:
 
 async def has_another_key(script: Script) -> None:
     await script.receive(Hello)
-    await script.send(replace(WELCOME, key=bytes(32)))
+    await script.send(WELCOME.model_copy(update={"key": bytes(32)}))
+    script.position = (await script.receive(Resume)).position
+    await script.show(entries.Attached(seat=0))
 
 
 async def closes(script: Script) -> None:
@@ -178,6 +237,7 @@ async def test_what_is_shown_during_a_move_that_fails_is_not_lost(monkeypatch: p
     monkeypatch.setattr(server_socket, "RESUME_SECONDS", 0.05)
     async with following(offers, asks_and_gets_no_answer) as followed:
         await followed.until_sockets(2)
+        await followed.until_asked(1)
         # The client reads it while it waits for its seat, and shows it when it has given up.
         await followed.sockets[0].send(Announcement(text="Meanwhile."))
         await followed.until_shown("Meanwhile.")
@@ -193,6 +253,26 @@ async def test_a_seat_that_a_failed_move_has_taken_is_resumed(monkeypatch: pytes
         await followed.until_sockets(3)
         await followed.sockets[2].send(Announcement(text="Back."))
         await followed.until_shown("Back.")
+
+
+async def test_a_seat_that_is_taken_from_the_first_socket_before_it_is_shown_is_not_lost() -> None:
+    is_closed = asyncio.Event()
+
+    async def shows_the_seat_late(script: Script) -> None:
+        await welcomes(script)
+        resume = await script.receive(Resume)
+        await is_closed.wait()
+        script.position = resume.position
+        await script.show(entries.Attached(seat=0))
+        await script.send(Announcement(text="Here."))
+
+    async with following(offers, shows_the_seat_late) as followed:
+        await followed.until_sockets(2)
+        await followed.until_asked(1)
+        await followed.sockets[0].websocket.close(CloseCode.REPLACED, "replaced")
+        is_closed.set()
+        await followed.until_shown("Here.")
+        assert not followed.has_lost_server
 
 
 async def test_a_client_is_ready_where_it_is_and_moves_no_more() -> None:
