@@ -49,6 +49,15 @@ def test_a_card_behind_a_rank_that_is_nowhere_any_more_is_dead() -> None:
     assert dead_cards(board_of((("KS",),), kings=11)) == {"KS"}
 
 
+def test_the_stock_holds_only_what_is_not_seen_of_its_one_deck() -> None:
+    layout = VARIANTS["classic"].rules.foundations
+    assert not isinstance(layout, RolledFoundations)
+    clubs, *complete = (full_deck(1)[start : start + 13] for start in range(0, 52, 13))
+    board = Board(layout, (clubs[:10], *complete), (clubs[11:],), None, 1, 0)
+    # The jack is in the stock. Every queen is seen, and the last one lies below a king.
+    assert dead_cards(board) == set(clubs[11:])
+
+
 def test_a_redeal_brings_every_card_of_a_needed_rank_back() -> None:
     assert dead_cards(board_of((("KS", "2H"),), redeals=1)) == {"2H"}
 
