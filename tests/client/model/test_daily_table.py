@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from fairest_cli.model.cheated import Cheated
 from fairest_cli.model.daily_table import check_own_row, check_row, check_table, score_of
 from fairest_protocol.calculation.daily import AttemptScore
+from fairest_protocol.calculation.daily_record import DailyRecord
 from fairest_protocol.messages.daily import AttemptResult, DailyPage, DailySeal, TableRow
 from fairest_protocol.value import replace
 from fairest_server.live.signing import SigningKey
@@ -102,18 +103,18 @@ def test_an_honest_record_is_that_of_its_row() -> None:
 
 
 @pytest.mark.parametrize(
-    "forged",
+    ("forged", "problem"),
     [
-        replace(RECORD, name="eve"),
-        replace(RECORD, attempt="0" * 32),
-        replace(RECORD, day="2026-11-23"),
-        replace(RECORD, beacon_number=8),
-        replace(RECORD, secret=bytes(32)),
-        replace(RECORD, score=replace(RECORD.score, placed=52)),
-        replace(RECORD, signature=bytes(64)),
-        replace(RECORD, moves=()),
+        (replace(RECORD, name="eve"), "is of another attempt than the table shows"),
+        (replace(RECORD, attempt="0" * 32), "is of another attempt than the table shows"),
+        (replace(RECORD, score=replace(RECORD.score, placed=52)), "is of another attempt than the table shows"),
+        (replace(RECORD, day="2026-11-23"), "is of another deal than the table"),
+        (replace(RECORD, beacon_number=8), "is of another deal than the table"),
+        (replace(RECORD, secret=bytes(32)), "is of another deal than the table"),
+        (replace(RECORD, signature=bytes(64)), "is not signed with the key that it names"),
+        (replace(RECORD, moves=()), "is not signed with the key that it names"),
     ],
 )
-def test_a_record_that_is_not_that_of_its_row_is_an_alarm(forged: object) -> None:
-    with pytest.raises(Cheated):
-        check_row(PAGE, RECORD_ROW, forged)  # type: ignore[arg-type]
+def test_a_record_that_is_not_that_of_its_row_is_an_alarm(forged: DailyRecord, problem: str) -> None:
+    with pytest.raises(Cheated, match=problem):
+        check_row(PAGE, RECORD_ROW, forged)

@@ -22,6 +22,10 @@ def test_a_run_without_a_move_has_placed_the_starters() -> None:
     assert run_of().finish() == Finish(4, False, 0)
 
 
+def test_two_moves_may_have_the_same_time() -> None:
+    assert run_of((10, "sa"), (10, "sb")).finish() == Finish(4, False, 10)
+
+
 @pytest.mark.parametrize(
     ("run", "problem"),
     [
