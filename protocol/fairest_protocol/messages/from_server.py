@@ -84,8 +84,9 @@ class View(Answer):
 
 
 class Elsewhere(ServerMessage):
-    """To a player in whose room nothing is at stake yet: another process may serve the room by preference, and this
-    connection is not at the room's address. A client may move there, or stay.
+    """An offer to a player, before its race: the room's address, where a client may go on, or not.
+
+    This connection came by another path, and another process may serve the room by preference.
     """
 
     type: Literal["elsewhere"] = "elsewhere"
