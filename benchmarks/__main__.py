@@ -1,9 +1,7 @@
 """Run benchmarks by name, or all of them: print a table, write JSON lines and charts to benchmarks/results/."""
 
-import json
 import sys
 import time
-from pathlib import Path
 
 from benchmarks.blunders import measure_blunders
 from benchmarks.bots import measure_bots
@@ -14,13 +12,13 @@ from benchmarks.distance import measure_distance
 from benchmarks.drawing import drawings
 from benchmarks.engine_sanity import measure_engine_sanity
 from benchmarks.fault_storm import measure_fault_storm
-from benchmarks.figure import Figure
 from benchmarks.floods import measure_floods
 from benchmarks.full_screen import measure_full_screen
 from benchmarks.fuzz import measure_fuzz
 from benchmarks.histories.group import measure_histories
 from benchmarks.kill_recovery import measure_kill_recovery
 from benchmarks.leaving import measure_leaving
+from benchmarks.loads import measure_loads
 from benchmarks.memory import measure_memory
 from benchmarks.message_steps import measure_message_steps
 from benchmarks.move_cost import measure_move_cost
@@ -32,6 +30,7 @@ from benchmarks.race_queue import measure_race_queue
 from benchmarks.redis_clients import measure_redis_clients
 from benchmarks.redis_cost import measure_redis_cost
 from benchmarks.replacement import measure_replacement
+from benchmarks.results_file import RESULTS, ResultsFile
 from benchmarks.scaling import measure_scaling
 from benchmarks.soak import measure_soak
 from benchmarks.solver import measure_solver
@@ -52,6 +51,7 @@ BENCHMARKS = {
     "tick_gain": measure_tick_gain,
     "move_cost": measure_move_cost,
     "whole_races": measure_whole_races,
+    "loads": measure_loads,
     "spectators": measure_spectators,
     "watched_matches": measure_watched_matches,
     "scaling": measure_scaling,
@@ -86,25 +86,23 @@ def main(names: list[str]) -> None:
     unknown = [name for name in names if name not in BENCHMARKS]
     if unknown:
         raise SystemExit(f"there is no benchmark {unknown[0]}; choose from: {', '.join(BENCHMARKS)}")
-    results = Path(__file__).parent / "results" / "latest.jsonl"
-    results.parent.mkdir(exist_ok=True)
+    RESULTS.parent.mkdir(exist_ok=True)
+    results = ResultsFile(RESULTS)
     chosen = names or list(BENCHMARKS)
-    progress = Progress(chosen, results.parent / "durations.json", time.monotonic)
-    measured: list[Figure] = []
-    # The figures of a group are written as soon as it is done, so that a later failure does not lose them.
-    with results.open("w") as lines:
-        for name in chosen:
-            print(progress.line(name), file=sys.stderr)
-            began = time.monotonic()
-            for figure in BENCHMARKS[name]():
-                verdict = "holds" if figure.holds else "FALLS SHORT"
-                row = f"{figure.figure:<44} {figure.value:>10.3f} {figure.unit:<8} goal {figure.goal:<16} {verdict}"
-                print(row, flush=True)
-                print(json.dumps(figure.__dict__), file=lines, flush=True)
-                measured.append(figure)
-            progress.finish(name, time.monotonic() - began)
-    for chart, svg in drawings(measured).items():
-        path = results.with_name(f"{chart}.svg")
+    progress = Progress(chosen, RESULTS.with_name("durations.json"), time.monotonic)
+    for name in chosen:
+        print(progress.line(name), file=sys.stderr)
+        began = time.monotonic()
+        figures = BENCHMARKS[name]()
+        for figure in figures:
+            verdict = "holds" if figure.holds else "FALLS SHORT"
+            row = f"{figure.figure:<44} {figure.value:>10.3f} {figure.unit:<8} goal {figure.goal:<16} {verdict}"
+            print(row, flush=True)
+        # The figures of a group are written as soon as it is done, so that a later failure does not lose them.
+        results.add(figures)
+        progress.finish(name, time.monotonic() - began)
+    for chart, svg in drawings(results.figures).items():
+        path = RESULTS.with_name(f"{chart}.svg")
         path.write_text(svg)
         print(f"drawn: {path}", file=sys.stderr)
 

@@ -67,9 +67,11 @@ class TimedRacer(Racer):
         super().__init__(*arguments)  # type: ignore[arg-type]
         self.shown_at: ShownAt = {}
         self.is_timed = False
+        self.received_bytes = 0
 
     def on_text(self, payload: bytes) -> None:
-        """Note the moves of a view."""
+        """Count the bytes, and note the moves of a view."""
+        self.received_bytes += len(payload)
         if self.is_timed:
             note_moves(self.shown_at, payload)
         super().on_text(payload)

@@ -48,6 +48,11 @@ def _control(label: str, figure: str) -> Bar:
     return Bar(label, ((figure, "control"),))
 
 
+LOADS = (("500/s", "500"), ("2,500/s", "2500"), ("6,000/s", "6000"), ("without a pause", "saturated"))
+PERCENTILES = (
+    *(("half of all", "p50_ms"), ("9 of 10", "p90_ms")),
+    *(("99 of 100", "p99_ms"), ("999 of 1,000", "p999_ms")),
+)
 CHARTS = (
     Chart(
         "cost_saturated",
@@ -81,6 +86,45 @@ CHARTS = (
             _control("hand-written race", "total_handwritten_us"),
             _race("Fairest, independent players", "independent_server_us", "independent_redis_us"),
             _control("hand-written race", "independent_handwritten_us"),
+        ),
+    ),
+    Chart(
+        "cost_by_load",
+        "CPU for a move by load (us; brown: Redis)",
+        tuple(
+            bar
+            for label, load in LOADS
+            for bar in (
+                _race(f"Fairest, {label}", f"load_{load}_server_us", f"load_{load}_redis_us"),
+                _control("hand-written race", f"load_{load}_handwritten_server_us"),
+                _control("the same on Node and ws", f"load_{load}_node_server_us"),
+            )
+        ),
+    ),
+    Chart(
+        "latency_distribution",
+        "The answer to a move at 2,500 moves a second (ms)",
+        tuple(
+            bar
+            for label, field in PERCENTILES
+            for bar in (
+                _race(f"Fairest, {label}", f"load_2500_{field}"),
+                _control("hand-written race", f"load_2500_handwritten_{field}"),
+                _control("the same on Node and ws", f"load_2500_node_{field}"),
+            )
+        ),
+    ),
+    Chart(
+        "cost_by_spectators",
+        "CPU for a move by spectators (us)",
+        (
+            _race("50 matches without a pause, none", "watched_50_move_us_alone"),
+            _race("ten on each", "watched_50_move_us"),
+            _control("echo", "watched_50_echo_us"),
+            _race("100 matches at a person's pace, none", "matches_100_move_us_alone"),
+            _race("ten on each", "matches_100_move_us_watched"),
+            _race("one match, none", "crowd_move_us_alone"),
+            _race("a thousand", "crowd_move_us_watched"),
         ),
     ),
     Chart(

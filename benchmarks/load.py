@@ -99,6 +99,8 @@ async def load_server(load: Load, kind: str) -> None:
     while command := (await asyncio.to_thread(sys.stdin.readline)).split():
         for sender in senders:
             sender.seconds = array("d")
+        for racer in racers:
+            racer.received_bytes = 0
         since, busy = time.perf_counter(), time.process_time()
         match command:
             case ["move", count]:
@@ -129,7 +131,10 @@ async def load_server(load: Load, kind: str) -> None:
             "seconds": time.perf_counter() - since,
             "load_cpu_seconds": time.process_time() - busy,
             "p50_ms": latencies[len(latencies) // 2] * 1000,
+            "p90_ms": latencies[int(len(latencies) * 0.9)] * 1000,
             "p99_ms": latencies[int(len(latencies) * 0.99)] * 1000,
+            "p999_ms": latencies[int(len(latencies) * 0.999)] * 1000,
+            "received_bytes": sum(racer.received_bytes for racer in racers),
             "spectator_frames": sum(spectator.received for spectator in spectators),
             "code": ",".join(racer.room.result() for racer in racers if racer.other is None),
             "delivery_p50_ms": delays[len(delays) // 2],

@@ -8,7 +8,7 @@ on each of 100 matches at the pace of a person. The last two also have the delay
 import asyncio
 import statistics
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from benchmarks.figure import Figure, median_of, written_down
 from benchmarks.move_cost import FIRST_MOVES, MEASURED_MOVES
@@ -33,11 +33,15 @@ DELIVERY_GOAL_MS = 150
 
 def measure_spectators() -> list[Figure]:
     """The first two measures, each beside its control of the same run."""
-    ratios, frames = asyncio.run(_measure_cost())
+    turns = asyncio.run(_measure_cost())
+    ratios = [(turn.watched_us - turn.alone_us) / SPECTATORS / turn.echo_us for turn in turns]
     alone, watched = asyncio.run(_measure_with_spectators())
     return [
         *median_of("spectator_ratio", ratios, "", "<= 0.2", lambda ratio: ratio <= 0.2),
-        written_down("spectator_frames_per_move", statistics.median(frames), ""),
+        written_down("spectator_frames_per_move", statistics.median(turn.frames / SPECTATORS for turn in turns), ""),
+        written_down("watched_50_move_us_alone", statistics.median(turn.alone_us for turn in turns), "us"),
+        written_down("watched_50_move_us", statistics.median(turn.watched_us for turn in turns), "us"),
+        Figure("watched_50_echo_us", statistics.median(turn.echo_us for turn in turns), "us", "(control)", holds=True),
         _p99_figure("player_p99_with_spectators", alone, watched),
         *median_of("player_p99_ms_alone", [cost.p99_ms for cost in alone], "ms"),
         *median_of("player_p99_ms_with_spectators", [cost.p99_ms for cost in watched], "ms"),
@@ -78,20 +82,27 @@ def _cost_and_delivery(
     ]
 
 
-async def _measure_cost() -> tuple[list[float], list[float]]:
-    """For each run, the cost of a spectator and move over an echo, and the frames that a spectator got for a move."""
-    ratios: list[float] = []
-    frames: list[float] = []
+@dataclass(frozen=True)
+class _Turn:
+    """CPU for a message of an echo, and for a move without and with spectators; the frames to them for each move."""
+
+    echo_us: float
+    alone_us: float
+    watched_us: float
+    frames: float
+
+
+async def _measure_cost() -> list[_Turn]:
+    turns: list[_Turn] = []
     for repeat in range(REPEATS):
         async with control("echo") as served, loading("echo", served, ROOMS) as load:
             echo_us = (await load.move()).server_us
         without_us, _ = await _race(spectators=0)
         watched_us, frames_per_move = await _race(spectators=SPECTATORS)
-        ratios.append((watched_us - without_us) / SPECTATORS / echo_us)
-        frames.append(frames_per_move / SPECTATORS)
+        turns.append(_Turn(echo_us, without_us, watched_us, frames_per_move))
         costs = f"{without_us:.1f} us, watched {watched_us:.1f} us, echo {echo_us:.1f} us"
         print(f"  {repeat + 1}: {costs}", file=sys.stderr)
-    return ratios, frames
+    return turns
 
 
 async def _race(spectators: int) -> tuple[float, float]:

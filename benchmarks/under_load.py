@@ -40,8 +40,9 @@ class Processes:
 class Cost:
     """The cost of some messages: microseconds of CPU time for each, of all servers and of Redis; the duration.
 
-    `code` has the codes of the rooms, with commas between them. The delays of delivery are those of all moves since the
-    start at the spectators that note them.
+    `received_bytes` is what players were sent for each message, without the headers of frames. `code` has the codes of
+    the rooms, with commas between them. The delays of delivery are those of all moves since the start at the spectators
+    that note them.
     """
 
     messages: int
@@ -50,7 +51,10 @@ class Cost:
     redis_us: float
     load_us: float
     p50_ms: float
+    p90_ms: float
     p99_ms: float
+    p999_ms: float
+    received_bytes: float
     spectator_frames: int
     code: str
     delivery_p50_ms: float
@@ -125,7 +129,10 @@ class Loader:
             redis_us=(cpu_seconds(self._served.redis) - redis) * each,
             load_us=measured["load_cpu_seconds"] * each,
             p50_ms=measured["p50_ms"],
+            p90_ms=measured["p90_ms"],
             p99_ms=measured["p99_ms"],
+            p999_ms=measured["p999_ms"],
+            received_bytes=measured["received_bytes"] / measured["messages"],
             spectator_frames=measured["spectator_frames"],
             code=measured["code"],
             delivery_p50_ms=measured["delivery_p50_ms"],
