@@ -614,19 +614,31 @@ async def test_past_matches_are_listed_and_shown_again(home: Path) -> None:
         await player.is_on(ReplayScreen)
 
 
-async def test_a_replay_can_be_stepped_sought_and_played(home: Path) -> None:
+async def test_a_replay_can_be_stepped_and_sought(home: Path) -> None:
     async with terminal(AtReplay(unsigned_record(raced(4))), home) as player:
         view = (await player.is_on(ReplayScreen)).query_one(TimelineView)
         await player.press("right", "right")
         assert view.timeline.index == 2
         await player.press("9")
         assert view.timeline.is_at_end
-        await player.press("home", "plus", "plus", "plus", "plus", "space")
-        await player.until(lambda: view.timeline.index >= 2)
-        await player.press("space")
-        assert not view.timeline.is_playing
+        await player.press("plus")
+        assert view.timeline.speed == 2.0
         await player.press("escape")
         await player.is_on(HomeScreen)
+
+
+async def test_a_replay_is_played_and_stopped_by_the_same_key(home: Path) -> None:
+    timeline = timeline_of(unsigned_record(raced(4)))
+    # It comes to no end by itself, however late the second key is pressed.
+    times = [0, 1, 2, *(10**9 for _ in timeline.moments[3:])]
+    long = tuple(replace(moment, at_ms=at_ms) for moment, at_ms in zip(timeline.moments, times, strict=True))
+    async with terminal(AtHome(), home) as player:
+        await player.app.push_screen(ReplayScreen(unsigned_record(raced(4)), replace(timeline, moments=long)))
+        view = (await player.is_on(ReplayScreen)).query_one(TimelineView)
+        await player.press("space")
+        await player.until(lambda: view.timeline.index == 2)
+        await player.press("space")
+        assert not view.timeline.is_playing
 
 
 async def test_a_replay_of_moves_at_the_same_time_plays_to_its_end(home: Path) -> None:
