@@ -1,10 +1,11 @@
 """Behind a balancer that looks at paths, a page moves to the process of its room before its player is ready."""
 
 import asyncio
-from collections.abc import AsyncIterator
+import re
+from collections.abc import AsyncIterator, Callable
 
 import pytest
-from playwright.async_api import Page
+from playwright.async_api import Page, WebSocketRoute
 
 from fairest_protocol.messages.from_client import Join
 from fairest_server.room.events import Attached
@@ -85,6 +86,52 @@ async def test_a_page_that_finds_nobody_at_the_address_stays_and_races(
         return balancer.moves > 0
 
     await until(has_tried, "the page tries the address of its room")
+    await race(page, balancer.rooms, room)
+    assert await page.locator(".alarm strong").count() == 0
+    await browser.check(page)
+
+
+def loses_the_request(route: WebSocketRoute) -> None:
+    """Let the server at the address of a room hear the greeting, and not the request for the seat."""
+    server = route.connect_to_server()
+    route.on_message(lambda text: server.send(text) if b"hello" in as_bytes(text) else None)
+
+
+def loses_the_answer(route: WebSocketRoute) -> None:
+    """Let the server give the seat to the new socket, and the page see nothing of it."""
+    server = route.connect_to_server()
+    server.on_message(lambda text: route.send(text) if b"welcome" in as_bytes(text) else None)
+
+
+def refuses(route: WebSocketRoute) -> None:
+    """Refuse the seat."""
+    server = route.connect_to_server()
+    answer = '{"type":"refused","to":"resume","code":"try_again","sentence":"Not now.","number":null}'
+    route.on_message(lambda text: server.send(text) if b"hello" in as_bytes(text) else route.send(answer))
+
+
+def as_bytes(text: str | bytes) -> bytes:
+    return text if isinstance(text, bytes) else text.encode()
+
+
+@pytest.mark.parametrize("fault", [loses_the_request, loses_the_answer, refuses])
+async def test_a_page_that_is_not_shown_its_seat_races_all_the_same(
+    browser: Browser, balancer: PathBalancer, fault: Callable[[WebSocketRoute], None]
+) -> None:
+    page = await browser.blank()
+    tried = asyncio.Event()
+
+    def meet(route: WebSocketRoute) -> None:
+        if tried.is_set():
+            route.connect_to_server()
+        else:
+            tried.set()
+            fault(route)
+
+    await page.route_web_socket(re.compile("/r/"), meet)
+    await page.goto(balancer.url.replace("ws", "http", 1))
+    room = await create_room(page)
+    await tried.wait()
     await race(page, balancer.rooms, room)
     assert await page.locator(".alarm strong").count() == 0
     await browser.check(page)
