@@ -72,12 +72,12 @@ async def test_another_redis_holds_the_same_after_a_restore(
     path = await write(redis, tmp_path)
     await restore(other, path)
     before, after = await entries_of(redis), await entries_of(other)
-    # The times to live are read to the millisecond, and counted down while they are read.
+    # A time to live is read, and then added to our clock: on a busy machine seconds may lie between the two.
     assert [repr(entry).split("expires_at_ms")[0] for entry in before] == [
         repr(entry).split("expires_at_ms")[0] for entry in after
     ]
     for was, found in zip(before, after, strict=True):
-        assert abs(was.expires_at_ms - found.expires_at_ms) <= 50
+        assert abs(was.expires_at_ms - found.expires_at_ms) <= 5_000
         assert [getattr(was, name) for name in was.__struct_fields__ if name != "expires_at_ms"] == [
             getattr(found, name) for name in found.__struct_fields__ if name != "expires_at_ms"
         ]

@@ -1,7 +1,7 @@
 """The heartbeat of a process, on a real Redis: who lives, who has lapsed, and what a silence of Redis leads to."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from types import SimpleNamespace
 
 import pytest
@@ -90,7 +90,7 @@ class Watched:
     def __init__(self, heartbeat: Heartbeat, rooms: RoomServer, patch: pytest.MonkeyPatch) -> None:
         self.sent_away = 0
         self.silent_seconds = 0.0
-        self.busy_seconds = 0.0
+        self.busy_seconds: Iterator[float] = iter(())
         self._now = 0.0
         self._looks: asyncio.Queue[float | None] = asyncio.Queue()
         patch.setattr(module, "stops_within", self._stops_within)
@@ -99,9 +99,12 @@ class Watched:
         patch.setattr(rooms.registry, "send_away", self._send_away)
         self._heartbeat = heartbeat
 
-    async def looks(self, *silences: float, busy_seconds: float = 0.0) -> int:
-        """Let it look at these silences, one after the other; how often it sent clients away."""
-        self.busy_seconds = busy_seconds
+    async def looks(self, *silences: float, busy_seconds: Sequence[float] = ()) -> int:
+        """Let it look at these silences, one after the other; how often it sent clients away.
+
+        By `busy_seconds` the first looks are late.
+        """
+        self.busy_seconds = iter(busy_seconds)
         for silence in silences:
             self._looks.put_nowait(silence)
         self._looks.put_nowait(None)
@@ -109,7 +112,7 @@ class Watched:
         return self.sent_away
 
     async def _stops_within(self, _: asyncio.Event, seconds: float) -> bool:
-        self._now += seconds + self.busy_seconds
+        self._now += seconds + next(self.busy_seconds, 0.0)
         silence = self._looks.get_nowait()
         self.silent_seconds = silence or 0.0
         return silence is None
@@ -136,7 +139,15 @@ async def test_each_silence_sends_clients_away(watched: Watched) -> None:
 
 
 async def test_a_process_that_had_no_time_to_listen_sends_nobody_away(watched: Watched) -> None:
-    assert await watched.looks(SILENCE_SECONDS + 1, busy_seconds=1.0) == 0
+    assert await watched.looks(SILENCE_SECONDS + 1, busy_seconds=[1.0]) == 0
+
+
+async def test_a_process_that_was_busy_waits_for_another_heartbeat(watched: Watched) -> None:
+    assert await watched.looks(*[SILENCE_SECONDS + 1] * 4, busy_seconds=[1.0]) == 0
+
+
+async def test_a_silence_that_lasts_beyond_another_heartbeat_sends_clients_away(watched: Watched) -> None:
+    assert await watched.looks(*[SILENCE_SECONDS + 1] * 5, busy_seconds=[1.0]) == 1
 
 
 async def test_rooms_that_could_not_be_registered_again_are_at_the_next_heartbeat(

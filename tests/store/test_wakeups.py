@@ -232,6 +232,19 @@ async def test_a_subscription_that_ends_is_logged(monkeypatch: pytest.MonkeyPatc
     assert {entry["log_level"] for entry in logged} == {"info"}
 
 
+@pytest.mark.long
+async def test_a_process_that_was_held_up_keeps_its_subscription(
+    redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wakeups, "SILENCE_SECONDS", 1.0)
+    with capture_logs() as logged:
+        async with listening(redis_url) as listener:
+            await listener.receives_more()
+            time.sleep(2.2)  # noqa: ASYNC251  It holds the event loop up.
+            await listener.receives_more()
+    assert logged == []
+
+
 async def test_the_channel_of_a_room_that_was_unsubscribed_is_left(redis_url: str) -> None:
     async with listening(redis_url) as listener:
         await listener.receives_more()

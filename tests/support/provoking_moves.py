@@ -116,7 +116,10 @@ async def foundation_complete(deployment: Deployment) -> Refused:
         while (needed := board_of(first).next_ranks()[0]) is not None:
             await first.play(move_towards(board_of(first), needed))
             moves += 1
-        return await first.expect_refusal(Play(number=moves + 1, move=MOVES["s1"]))
+        board = board_of(first)
+        piles = (letter for letter, pile in zip("abcdefgh", board.piles, strict=True) if pile)
+        card = next(piles) if board.turned is None else "s"
+        return await first.expect_refusal(Play(number=moves + 1, move=MOVES[f"{card}1"]))
 
 
 def move_towards(board: Board, needed: int) -> str:

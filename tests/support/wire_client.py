@@ -92,9 +92,16 @@ class WireClient:
                 return heard
 
     async def enter(self, request: Create | Join | Watch) -> Snapshot:
-        """Create, join or watch a room."""
+        """Create, join or watch a room. A refusal that says to ask again is followed, as by every client."""
         await self.send(request)
-        return await self.receive_a(Snapshot)
+        while True:
+            answer = await self.receive()
+            if isinstance(answer, Snapshot):
+                return answer
+            if isinstance(answer, Refused):
+                assert answer.code in SEND_AGAIN, answer
+                await asyncio.sleep(RETRY_SECONDS)
+                await self.send(request)
 
     async def resume(self, room: str) -> Snapshot:
         """Resume a seat from position 0, as a client does that has kept only its token."""

@@ -24,6 +24,10 @@ RETRY_SECONDS: Final = 0.1
 """Between a heartbeat that Redis refused and the next one."""
 SILENCE_SECONDS: Final = 2.0
 """Without an answer of Redis for this long, a process sends its clients away: another process may still reach Redis."""
+CALM_SECONDS: Final = PERIOD_SECONDS
+"""For this long a process must have had time to read before a silence counts: a heartbeat that it had given up is sent
+again within that time.
+"""
 
 _LOG = structlog.get_logger(__name__)
 
@@ -83,16 +87,17 @@ class Heartbeat:
         """Send clients away once Redis has been silent for SILENCE_SECONDS, once for each silence.
 
         An overloaded process reads the replies of Redis late as well. If it sent its clients away, all of them would
-        only come back at once, so a silence counts only if this process had the time to read.
+        only come back at once, so a silence counts only if this process had the time to read, for CALM_SECONDS.
         """
-        was_reported, since = False, time.monotonic()
+        was_reported, since, busy_at = False, time.monotonic(), float("-inf")
         while not await stops_within(self._stopping, WATCH_SECONDS):
             late_seconds, since = time.monotonic() - since - WATCH_SECONDS, time.monotonic()
             metrics.LOOP_DELAY.add(max(0.0, late_seconds))
-            was_busy = late_seconds > WATCH_SECONDS / 2
+            if late_seconds > WATCH_SECONDS / 2:
+                busy_at = since
             if self._clock.silent_seconds <= SILENCE_SECONDS:
                 was_reported = False
-            elif not was_reported and not was_busy:
+            elif not was_reported and since - busy_at >= CALM_SECONDS:
                 was_reported = True
                 _LOG.warning(Event.REDIS_SILENT, seconds=SILENCE_SECONDS)
                 self._registry.send_away()
