@@ -8,6 +8,7 @@ from benchmarks.bots import measure_bots
 from benchmarks.certified import measure_certified
 from benchmarks.cross_site import measure_cross_site
 from benchmarks.deal_uniformity import measure_deal_uniformity
+from benchmarks.deployment import measure_deployment
 from benchmarks.distance import measure_distance
 from benchmarks.drawing import drawings
 from benchmarks.engine_sanity import measure_engine_sanity
@@ -79,6 +80,7 @@ BENCHMARKS = {
     "thinking": measure_thinking,
     "redis_clients": measure_redis_clients,
     "page": measure_page,
+    "deployment": measure_deployment,
 }
 
 

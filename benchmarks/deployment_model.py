@@ -1,0 +1,244 @@
+"""Rooms, server processes and Redis masters as queues: the CPU and the latency of moves in a simulated deployment.
+
+A move goes through the load, a process, a master, the same process, and the load again. A process sends one batch at a
+time to each master; moves of both players of a room that wait for the same batch are one append. If the players of a
+room are on two processes, each move is work for both, and an append behind one that its process does not know yet is
+a conflict, which is decided again.
+"""
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+
+from benchmarks.queueing import Clock, Cores, Station
+from fairest_server.load.clients import SHORTEST_PAUSE_SHARE
+from fairest_server.store.append_queue import MAX_BATCH
+
+
+@dataclass(frozen=True)
+class Costs:
+    """CPU in microseconds: a turn of a station, what it takes more when it was idle, and each move or append in it."""
+
+    server_wake: float
+    server_cold: float
+    server_move: float
+    redis_wake: float
+    redis_cold: float
+    redis_append: float
+    load_wake: float = 0.0
+    load_cold: float = 0.0
+    load_move: float = 0.0
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A deployment and its load. Each player makes `moves` moves, with pauses up to `pace_seconds` between them.
+
+    `apart` says that each player comes to any process; otherwise both players of a room are on the same one. Without
+    `cores`, every station has one for itself.
+    """
+
+    rooms: int
+    pace_seconds: float
+    moves: int
+    processes: int = 1
+    masters: int = 1
+    apart: bool = False
+    cores: int | None = None
+
+
+@dataclass
+class Simulated:
+    """The results of a run: CPU and turns for each move, rate, latencies in ms, the part of time that each is busy."""
+
+    server_us: float
+    redis_us: float
+    load_us: float
+    server_parts: tuple[float, float, float]
+    redis_parts: tuple[float, float, float]
+    load_parts: tuple[float, float, float]
+    """For each move the turns, their coldness, and the moves or appends, each of which has a cost."""
+    per_second: float
+    p50_ms: float
+    p99_ms: float
+    busiest_server: float
+    busiest_redis: float
+
+
+@dataclass
+class _Room:
+    """A room: the master with its log, the length of the log, and for each process how much of it is known there."""
+
+    master: int
+    processes: tuple[int, int]
+    length: int = 0
+    known: dict[int, int] = field(default_factory=dict)
+
+
+class Deployment:
+    """One run. `costs` are those of its stations; `chance` decides pauses and places."""
+
+    def __init__(self, shape: Shape, costs: Costs, chance: random.Random) -> None:
+        self._shape, self._costs, self._chance = shape, costs, chance
+        self._clock = Clock()
+        stations = shape.processes + shape.masters + 1
+        cores = Cores(shape.cores or stations)
+        self._load = Station(self._clock, cores, costs.load_wake, costs.load_cold)
+        self._masters = [Station(self._clock, cores, costs.redis_wake, costs.redis_cold) for _ in range(shape.masters)]
+        self._processes = [
+            _Process(Station(self._clock, cores, costs.server_wake, costs.server_cold), number, self)
+            for number in range(shape.processes)
+        ]
+        self._rooms = [self._make_room(number) for number in range(shape.rooms)]
+        self._left = [shape.moves] * (2 * shape.rooms)
+        self._sent_at = [0.0] * (2 * shape.rooms)
+        self._latencies: list[float] = []
+        self.appends = 0
+        self.handled = 0.0
+        """Moves that processes worked on; one that two processes work on, or that is decided twice, counts twice."""
+
+    def run(self) -> Simulated:
+        """Let every player make its moves."""
+        pace_us = self._shape.pace_seconds * 1e6
+        for player in range(len(self._left)):
+            self._clock.at(self._chance.uniform(0, pace_us), partial(self._send, player))
+        self._clock.run()
+        return self._summarise()
+
+    def append(self, process: "_Process", batch: dict[int, list[int]]) -> None:
+        """Send a batch to the master of its rooms: moves of players by room."""
+        master = self._masters[self._rooms[next(iter(batch))].master]
+        positions = {room: self._rooms[room].known.get(process.number, 0) for room in batch}
+        cost = self._costs.redis_append * len(batch)
+        self.appends += len(batch)
+        master.put(cost, partial(self._appended, process, batch, positions))
+
+    def master_of(self, room: int) -> int:
+        return self._rooms[room].master
+
+    def deliver(self, player: int) -> None:
+        """Send a player the answer to its move."""
+        self._load.put(self._costs.load_move / 2, partial(self._answered, player))
+
+    def work_us(self, moves: float) -> float:
+        """Return the CPU of a process for this many moves, and count them."""
+        self.handled += moves
+        return self._costs.server_move * moves
+
+    def _appended(self, process: "_Process", batch: dict[int, list[int]], positions: dict[int, int]) -> None:
+        accepted: list[int] = []
+        refused: dict[int, list[int]] = {}
+        for number, players in batch.items():
+            room = self._rooms[number]
+            if room.length != positions[number]:
+                # The answer of Redis says what was missed.
+                refused[number] = players
+                room.known[process.number] = room.length
+                continue
+            room.length += len(players)
+            room.known[process.number] = room.length
+            accepted += players
+            for other in set(room.processes) - {process.number}:
+                self._processes[other].notice(room, room.length, len(players))
+        process.replied(self.master_of(next(iter(batch))), accepted, refused)
+
+    def _make_room(self, number: int) -> _Room:
+        first = self._chance.randrange(self._shape.processes)
+        second = self._chance.randrange(self._shape.processes) if self._shape.apart else first
+        return _Room(number % self._shape.masters, (first, second))
+
+    def _send(self, player: int) -> None:
+        self._sent_at[player] = self._clock.now
+        self._load.put(self._costs.load_move / 2, partial(self._arrive, player))
+
+    def _arrive(self, player: int) -> None:
+        room = player // 2
+        self._processes[self._rooms[room].processes[player % 2]].receive(room, player)
+
+    def _answered(self, player: int) -> None:
+        self._latencies.append(self._clock.now - self._sent_at[player])
+        self._left[player] -= 1
+        if not self._left[player]:
+            return
+        if self._shape.pace_seconds:
+            longest_us = self._shape.pace_seconds * 1e6
+            pause_us = self._chance.uniform(longest_us * SHORTEST_PAUSE_SHARE, longest_us)
+            self._clock.at(self._clock.now + pause_us, partial(self._send, player))
+        else:
+            self._sent_at[player] = self._clock.now
+            self._arrive(player)
+
+    def _summarise(self) -> Simulated:
+        moves, lasted_us = len(self._latencies), self._clock.now
+        ordered = sorted(self._latencies)
+        servers = [process.station for process in self._processes]
+
+        def each(stations: list[Station], value: Callable[[Station], float]) -> float:
+            return sum(map(value, stations)) / moves
+
+        def parts(stations: list[Station]) -> tuple[float, float]:
+            return each(stations, lambda station: station.turns), each(stations, lambda station: station.coldness)
+
+        return Simulated(
+            server_us=each(servers, lambda station: station.busy_us),
+            redis_us=each(self._masters, lambda station: station.busy_us),
+            load_us=self._load.busy_us / moves,
+            server_parts=(*parts(servers), self.handled / moves),
+            redis_parts=(*parts(self._masters), self.appends / moves),
+            load_parts=(*parts([self._load]), 1.0),
+            per_second=moves / lasted_us * 1e6,
+            p50_ms=ordered[moves // 2] / 1000,
+            p99_ms=ordered[int(moves * 0.99)] / 1000,
+            busiest_server=max(station.busy_us for station in servers) / lasted_us,
+            busiest_redis=max(station.busy_us for station in self._masters) / lasted_us,
+        )
+
+
+class _Process:
+    """A server process: the moves that wait for a batch to each master, and the batches under way."""
+
+    def __init__(self, station: Station, number: int, deployment: Deployment) -> None:
+        self.station, self.number, self._deployment = station, number, deployment
+        self._waiting: dict[int, dict[int, list[int]]] = {}
+        self._under_way: set[int] = set()
+        station.on_turn_end = self._send_batches
+
+    def receive(self, room: int, player: int) -> None:
+        """Take a move from a player's socket."""
+        self.station.put(self._deployment.work_us(0.5), partial(self._wait, room, player))
+
+    def notice(self, room: _Room, length: int, moves: int) -> None:
+        """Take the moves of a wake-up, fold and show them: as much work as for those of our own players."""
+
+        def know() -> None:
+            room.known[self.number] = max(room.known.get(self.number, 0), length)
+
+        self.station.put(self._deployment.work_us(moves), know)
+
+    def replied(self, master: int, accepted: list[int], refused: dict[int, list[int]]) -> None:
+        """Take the replies of a master to a batch: answer the players, and decide again what met a conflict."""
+        moves = len(accepted) + sum(map(len, refused.values()))
+
+        def follow() -> None:
+            self._under_way.discard(master)
+            for room, players in refused.items():
+                for player in players:
+                    self._wait(room, player)
+            for player in accepted:
+                self._deployment.deliver(player)
+
+        self.station.put(self._deployment.work_us(moves / 2), follow)
+
+    def _wait(self, room: int, player: int) -> None:
+        waiting = self._waiting.setdefault(self._deployment.master_of(room), {})
+        waiting.setdefault(room, []).append(player)
+
+    def _send_batches(self) -> None:
+        for master in [each for each in self._waiting if each not in self._under_way]:
+            waiting = self._waiting.pop(master)
+            batch = {room: waiting.pop(room) for room in list(waiting)[:MAX_BATCH]}
+            if waiting:
+                self._waiting[master] = waiting
+            self._under_way.add(master)
+            self._deployment.append(self, batch)
