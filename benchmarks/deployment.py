@@ -1,4 +1,4 @@
-"""A simulated deployment, calibrated on two measured loads and held against the others; then a million players.
+"""A simulated deployment, calibrated on three measured loads and held against the others; then a million players.
 
 Everything that it starts from is in `benchmarks/results/latest.jsonl`. `make bench ONLY="loads memory redis_cost
 move_cost starting deployment"` measures it first; `ONLY=deployment` takes the figures of earlier runs.

@@ -58,3 +58,8 @@ def test_processes_that_share_a_core_are_no_faster_than_one() -> None:
 def test_every_player_makes_all_of_its_moves_on_two_processes_as_well() -> None:
     result = simulate(replace(BUSY, processes=2, apart=True))
     assert result.redis_parts[2] >= 0.5
+
+
+def test_a_process_that_waits_for_a_batch_decides_no_move_twice() -> None:
+    paced = replace(BUSY, pace_seconds=0.02)
+    assert simulate(paced, replace(COSTS, redis_wake=5_000)).server_parts[2] == pytest.approx(1)
