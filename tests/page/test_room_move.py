@@ -40,11 +40,16 @@ async def create_room(page: Page) -> str:
 
 async def race(page: Page, url: str, room: str) -> None:
     """Let a bot come to this URL, stop the race of the page, and wait for the proof of the record."""
+
+    async def has_begun() -> bool:
+        # A key that is pressed while the page has lost its connection is lost, and the button is shown again.
+        if await page.query_selector("button.main"):
+            await page.keyboard.press("Enter")
+        return await page.query_selector(".slot.stock") is not None
+
     async with asyncio.TaskGroup() as races:
         races.create_task(bot(url, Join(room=room), seed=3).race())
-        await page.wait_for_selector("button.main")
-        await page.keyboard.press("Enter")
-        await page.wait_for_selector(".slot.stock")
+        await until(has_begun, "the race has begun")
         for text in ("Stop my race", "Press again"):
             await page.click(f"text={text}")
         await page.wait_for_selector("p.right")

@@ -269,7 +269,8 @@ class Racer(Guest):
             case "view":
                 self.last_shown = payload
                 self.follow(message["entries"])
-            case "placed":
+            case "placed" | "elsewhere":
+                # A player of a load is ready at once, and stays on its connection.
                 pass
             case _:
                 self.on_refused(message)
