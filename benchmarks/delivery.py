@@ -18,7 +18,6 @@ from fairest_server.load.websocket_client import Target
 CAPABILITIES: Final = ("certified",)
 """Those of the page."""
 _MOVED: Final = re.compile(rb'"moved","seat":([01]),"number":([0-9]+)')
-_ELSEWHERE: Final = b'{"type":"elsewhere"'
 
 ShownAt = dict[tuple[int, int], float]
 """For the seat and the number of a move, the time at which a client was shown it."""
@@ -71,10 +70,8 @@ class TimedRacer(Racer):
         self.received_bytes = 0
 
     def on_text(self, payload: bytes) -> None:
-        """Count the bytes, and note the moves of a view. Stay on this connection if another process is offered."""
+        """Count the bytes, and note the moves of a view."""
         self.received_bytes += len(payload)
-        if payload.startswith(_ELSEWHERE):
-            return
         if self.is_timed:
             note_moves(self.shown_at, payload)
         super().on_text(payload)

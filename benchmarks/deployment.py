@@ -1,7 +1,7 @@
 """A simulated deployment, calibrated on three measured loads and held against the others; then a million players.
 
 Everything that it starts from is in `benchmarks/results/latest.jsonl`. `make bench ONLY="loads memory redis_cost
-move_cost starting deployment"` measures it first; `ONLY=deployment` takes the figures of earlier runs.
+move_cost deployment"` measures it first; `ONLY=deployment` takes the figures of earlier runs.
 """
 
 import random

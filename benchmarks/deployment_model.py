@@ -63,7 +63,6 @@ class Simulated:
     p50_ms: float
     p99_ms: float
     busiest_server: float
-    busiest_redis: float
 
 
 @dataclass
@@ -191,7 +190,6 @@ class Deployment:
             p50_ms=ordered[moves // 2] / 1000,
             p99_ms=ordered[int(moves * 0.99)] / 1000,
             busiest_server=max(station.busy_us for station in servers) / lasted_us,
-            busiest_redis=max(station.busy_us for station in self._masters) / lasted_us,
         )
 
 

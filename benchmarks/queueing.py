@@ -1,7 +1,7 @@
 """A clock of simulated events, and stations that work in turns on a bounded number of cores. Pure: no time, no chance.
 
 Times are in microseconds. A station takes everything that waits for it into one turn, as an event loop does, and works
-on it for a fixed time (the wake-up) and a time for each item. What follows from an item happens at the end of the turn.
+on it for a fixed time (the wake-up) and a time for each item. An item has its effects at the end of the turn.
 A station that has been idle finds less of its data in the caches of its core, so a wake-up takes longer then.
 """
 

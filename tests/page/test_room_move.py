@@ -13,8 +13,7 @@ from fairest_server.store.log import Log
 from fairest_server.store.redis.batching_client import BatchingRedis
 from tests.support.bots import bot
 from tests.support.browser import Browser
-from tests.support.limited import limited_server
-from tests.support.path_balancer import Fault, PathBalancer, path_balancer
+from tests.support.path_balancer import Fault, PathBalancer, balanced_servers
 from tests.support.waiting import until
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(180)]
@@ -22,12 +21,7 @@ pytestmark = [pytest.mark.long, pytest.mark.timeout(180)]
 
 @pytest.fixture
 async def balancer(redis_url: str) -> AsyncIterator[PathBalancer]:
-    async with (
-        limited_server(redis_url) as rooms,
-        # This process knows of the other one from its start.
-        limited_server(redis_url) as elsewhere,
-        path_balancer(elsewhere, rooms) as opened,
-    ):
+    async with balanced_servers(redis_url) as opened:
         yield opened
 
 

@@ -14,9 +14,8 @@ from fairest_server.store.log import Log
 from fairest_server.store.redis.batching_client import BatchingRedis
 from tests.support.bots import Bot, bot, start_match
 from tests.support.history import check_history
-from tests.support.limited import limited_server
 from tests.support.meeting import processes_of
-from tests.support.path_balancer import Fault, PathBalancer, path_balancer
+from tests.support.path_balancer import Fault, PathBalancer, balanced_servers, path_balancer
 from tests.support.processes import Fleet
 from tests.support.waiting import until
 from tests.support.wire_client import QUICK, WireClient, open_client
@@ -27,12 +26,7 @@ ROOMS = 8
 
 @pytest.fixture
 async def balancer(redis_url: str) -> AsyncIterator[PathBalancer]:
-    async with (
-        limited_server(redis_url) as rooms,
-        # This process knows of the other one from its start.
-        limited_server(redis_url) as elsewhere,
-        path_balancer(elsewhere, rooms) as opened,
-    ):
+    async with balanced_servers(redis_url) as opened:
         yield opened
 
 

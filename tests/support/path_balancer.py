@@ -6,11 +6,13 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from enum import Enum
 
+from tests.support.limited import limited_server
+
 HEAD_BYTES = 4096
 
 
 class Fault(Enum):
-    """What happens to a connection to the address of a room."""
+    """The treatment of a connection to the address of a room."""
 
     CLOSED = "the balancer closes it"
     SILENT = "nothing is answered"
@@ -102,6 +104,17 @@ async def path_balancer(elsewhere: str, rooms: str) -> AsyncIterator[PathBalance
     finally:
         server.close()
         await balancer.end()
+
+
+@asynccontextmanager
+async def balanced_servers(redis_url: str) -> AsyncIterator[PathBalancer]:
+    """Two servers behind a balancer. The one that does not serve the addresses of rooms knows of both."""
+    async with (
+        limited_server(redis_url) as rooms,
+        limited_server(redis_url) as elsewhere,
+        path_balancer(elsewhere, rooms) as balancer,
+    ):
+        yield balancer
 
 
 async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -57,8 +57,8 @@ class Script:
         )
         await self.send(snapshot)
 
-    async def show_round(self, phase: Phase, ours: bytes) -> None:
-        """Send a scene in which the client is committed by this hash, and the other player is not."""
+    async def show_round(self, phase: Phase, ours: bytes | None = None) -> None:
+        """Send a scene in which the client is committed by this hash, if to anything, and the other player is not."""
         round_ = opened()
         await self.show_scene(
             phase=phase,

@@ -20,7 +20,7 @@ from fairest_protocol.messages.from_server import Announcement, Elsewhere, Refus
 from fairest_protocol.messages.refusals import CloseCode, Refusal
 from tests.support import staged
 from tests.support.races import KEY
-from tests.support.scripted_server import LATER, ROUND, Script, opened, scripted_server
+from tests.support.scripted_server import LATER, Script, scripted_server
 from tests.support.waiting import PATIENCE_SECONDS, until
 from tests.support.wire_client import QUICK
 
@@ -95,20 +95,8 @@ async def following(*scripts: Scripted) -> AsyncIterator[Followed]:
 async def offers(script: Script) -> None:
     """Show a room in which the client may get ready, and offer its address."""
     await script.greet()
-    await show_room(script)
+    await script.show_round(Phase.READY)
     await script.send(Elsewhere(room=ROOM))
-
-
-async def show_room(script: Script) -> None:
-    round_ = opened()
-    await script.show_scene(
-        phase=Phase.READY,
-        match=ROUND,
-        round=ROUND,
-        round_number=1,
-        commitment=round_.commitment,
-        signature=round_.signature,
-    )
 
 
 async def welcomes(script: Script) -> None:
@@ -141,7 +129,7 @@ async def test_a_server_that_cannot_continue_shows_the_whole_room_after_a_move()
     async def shows_the_room(script: Script) -> None:
         await welcomes(script)
         await script.receive(Resume)
-        await show_room(script)
+        await script.show_round(Phase.READY)
         await script.send(Announcement(text="Here."))
 
     async with following(offers, shows_the_room) as followed:

@@ -19,7 +19,7 @@ from fairest_protocol.messages.from_server import View
 from fairest_protocol.messages.options import RoomOptions
 from fairest_server.room.view import view
 from tests.support import staged
-from tests.support.scripted_server import ROUND, Script, opened, scripted_server
+from tests.support.scripted_server import Script, scripted_server
 from tests.support.waiting import PATIENCE_SECONDS
 from tests.support.wire_client import QUICK
 
@@ -82,15 +82,7 @@ async def show_the_end(script: Script) -> None:
 
 
 async def show_a_round(script: Script) -> None:
-    round_ = opened()
-    await script.show_scene(
-        phase=Phase.READY,
-        match=ROUND,
-        round=ROUND,
-        round_number=1,
-        commitment=round_.commitment,
-        signature=round_.signature,
-    )
+    await script.show_round(Phase.READY)
 
 
 async def test_the_record_is_asked_for_once_on_a_socket() -> None:
