@@ -1,5 +1,6 @@
 """A real Redis for the whole run, a real server for each test that asks for one, and a guard for processes."""
 
+import faulthandler
 import gc
 import os
 import shutil
@@ -24,6 +25,8 @@ from tests.support.processes import Fleet, redis_process, serving_fleet
 from tests.support.redis_cluster import RedisCluster, redis_cluster
 from tests.support.run_guard import guarded_run
 
+SECONDS_AFTER_FAILURE = 60.0
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--new-snapshots", action="store_true", help="write tests/client/snapshots anew")
@@ -47,6 +50,15 @@ def pytest_configure(config: pytest.Config) -> None:
             raise pytest.UsageError(f"--redis: there is no program {wanted}")
         # A link is kept: Debian's redis-server is one to a program that does what its name says.
         os.environ[VARIABLE] = str(Path(program).absolute())
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_exception_interact() -> None:
+    """Limit what follows a test that has failed, too: both limits of pyproject.toml are taken back by then.
+
+    A thread that never ends would hold up the end of the event loop, and with it the whole run.
+    """
+    faulthandler.dump_traceback_later(SECONDS_AFTER_FAILURE, exit=True)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -2,13 +2,11 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
 
-from fairest_cli.commands.offline import typed_lines
 from fairest_cli.commands.options import Json, Name, Plain, RulesName, Server, chosen_rules, fail, is_full_screen
 from fairest_cli.commands.solo_races import analyse_races, replay_races
 from fairest_cli.exit_codes import BROKEN_SEAL, INTERRUPTED
@@ -25,6 +23,7 @@ from fairest_cli.session.websocket import Rejected
 from fairest_cli.text.daily_opening import OpenedDaily, describe_opened, fetch_row, open_daily
 from fairest_cli.text.daily_player import race_daily
 from fairest_cli.text.narration import describe_broken_seal
+from fairest_cli.text.prompt import reading_lines
 from fairest_cli.untrusted_text import as_json_line
 from fairest_protocol.calculation.daily import day_start_ms, next_day
 from fairest_protocol.calculation.rules import Rules
@@ -105,16 +104,10 @@ async def _race_in_lines(rules: Rules, server: str, name: str | None) -> None:
         day = day_under_way(server, name, rules.name, now_ms())
         connection = DailyConnection(server, identity, rules, name, day)
         try:
-            await race_daily(connection, server, _lines(), print)
+            with reading_lines() as read_lines:
+                await race_daily(connection, server, read_lines(), print)
         finally:
             await connection.close()
-
-
-async def _lines() -> AsyncIterator[str]:
-    """Yield the typed lines, without holding up the connection meanwhile."""
-    lines = typed_lines()
-    while (line := await asyncio.to_thread(next, lines, None)) is not None:
-        yield line
 
 
 def _look_back(

@@ -3,15 +3,11 @@
 import asyncio
 import secrets
 import sys
-import threading
-from collections.abc import AsyncIterator
-from contextlib import suppress
 from typing import Annotated, NoReturn
 
 import typer
 
 from fairest_cli.bots.levels import Level
-from fairest_cli.commands.offline import typed_lines
 from fairest_cli.commands.options import (
     Json,
     Name,
@@ -34,6 +30,7 @@ from fairest_cli.session.identity import IdentityInUse, open_identity
 from fairest_cli.session.server_pages import PageUnreadable, read_message
 from fairest_cli.session.tournament_connection import Entering, TournamentConnection
 from fairest_cli.session.websocket import Rejected
+from fairest_cli.text.prompt import reading_lines
 from fairest_cli.text.tournament import describe_list, describe_standings
 from fairest_cli.text.tournament_opening import open_races
 from fairest_cli.text.tournament_player import follow_tournament
@@ -197,7 +194,8 @@ async def _follow_in_lines(server: str, name: str | None, entering: Entering, *,
             entered = await connection.enter(entering)
             if connection.problem:
                 print(clean(connection.problem), file=sys.stderr)
-            shown = await follow_tournament(connection, _lines(), _ignore if as_json else _print)
+            with reading_lines(has_prompt=not as_json) as read_lines:
+                shown = await follow_tournament(connection, read_lines(), _ignore if as_json else _print)
             if as_json:
                 print(as_json_line(shown))
             elif shown.phase is TournamentPhase.OVER and entered.phase is TournamentPhase.OVER:
@@ -212,19 +210,3 @@ def _print(line: str) -> None:
 
 def _ignore(_: str) -> None:
     """Print nothing: programs get the tournament when it is over."""
-
-
-async def _lines() -> AsyncIterator[str]:
-    """Yield the typed lines. They are read in a thread that ends with the program, also while it waits for a line."""
-    loop, typed = asyncio.get_running_loop(), asyncio.Queue[str | None]()
-
-    def read() -> None:
-        # The loop is closed once the player has quit, and the line that was read then is for nobody.
-        with suppress(RuntimeError):
-            for line in typed_lines():
-                loop.call_soon_threadsafe(typed.put_nowait, line)
-            loop.call_soon_threadsafe(typed.put_nowait, None)
-
-    threading.Thread(target=read, daemon=True).start()
-    while (line := await typed.get()) is not None:
-        yield line

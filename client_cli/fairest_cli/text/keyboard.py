@@ -23,33 +23,35 @@ def can_draw() -> bool:
 async def typed_lines() -> AsyncIterator[str]:
     """Yield the lines of standard input until it ends.
 
-    A daemon thread reads the file descriptor itself. A thread that waits inside `sys.stdin` would hold its lock, and
-    the interpreter could not end.
+    A daemon thread reads a file descriptor. A thread that waits inside `sys.stdin` would hold its lock, and the
+    interpreter could not end; one of an executor would hold up the end of the event loop until a line is typed.
     """
     loop = asyncio.get_running_loop()
     lines: asyncio.Queue[str | None] = asyncio.Queue()
-    reader = threading.Thread(target=_read, args=(sys.stdin.fileno(), loop, lines), daemon=True)
+    reader = threading.Thread(target=_read, args=(os.dup(sys.stdin.fileno()), loop, lines), daemon=True)
     reader.start()
     while (line := await lines.get()) is not None:
         yield line
 
 
 def _read(descriptor: int, loop: asyncio.AbstractEventLoop, lines: "asyncio.Queue[str | None]") -> None:
-    rest = b""
-    while True:
-        try:
-            chunk = os.read(descriptor, READ_BYTES)
-        except OSError:
-            chunk = b""
-        *whole, rest = (rest + chunk).split(b"\n")
-        if not chunk and rest:
-            whole.append(rest)
-        try:
-            for line in whole:
-                loop.call_soon_threadsafe(lines.put_nowait, line.decode(errors="replace").strip())
-            if not chunk:
-                loop.call_soon_threadsafe(lines.put_nowait, None)
+    """Read lines from a descriptor of our own, and close it at the end of the input or of the event loop."""
+    with open(descriptor, "rb", buffering=0) as typed:
+        rest = b""
+        while True:
+            try:
+                chunk = typed.read(READ_BYTES) or b""
+            except OSError:
+                chunk = b""
+            *whole, rest = (rest + chunk).split(b"\n")
+            if not chunk and rest:
+                whole.append(rest)
+            try:
+                for line in whole:
+                    loop.call_soon_threadsafe(lines.put_nowait, line.decode(errors="replace").strip())
+                if not chunk:
+                    loop.call_soon_threadsafe(lines.put_nowait, None)
+                    return
+            except RuntimeError:
+                # The event loop is closed: the race has ended before the input.
                 return
-        except RuntimeError:
-            # The event loop is closed: the race has ended before the input.
-            return

@@ -2,7 +2,6 @@
 
 import random
 import sys
-from contextlib import nullcontext
 
 from fairest_cli.bots.house_room import house_room
 from fairest_cli.bots.levels import Level
@@ -14,11 +13,10 @@ from fairest_cli.session.room_session import RoomSession
 from fairest_cli.session.viewer_connections import open_guest_seat, open_seat, open_unstored
 from fairest_cli.session.websocket import EntryRequest
 from fairest_cli.text.brief_narration import describe_briefly
-from fairest_cli.text.keyboard import can_draw, typed_lines
 from fairest_cli.text.line_player import LinePlayer
 from fairest_cli.text.move_text import describe_result
 from fairest_cli.text.narration import as_json_lines, describe_boards, describe_changes, describe_update
-from fairest_cli.text.prompt import Prompt
+from fairest_cli.text.prompt import reading_lines
 from fairest_protocol.calculation.record_parser import read_record
 from fairest_protocol.messages.options import RoomOptions
 
@@ -68,16 +66,15 @@ async def race_house_bot(level: Level, options: RoomOptions, *, is_person: bool)
 async def _follow(connection: Connection, as_json: bool, rejoin_option: str | None = None) -> None:
     """Follow a room from standard input to standard output; hints go to standard error where the output is JSON."""
     is_person = sys.stdin.isatty()
-    prompt = Prompt() if can_draw() and not as_json else None
-    player = LinePlayer(
-        RoomSession(connection, rejoin_option=rejoin_option, ends_with_record=not is_person),
-        describe_update=as_json_lines if as_json else describe_briefly if is_person else describe_update,
-        print_line=lambda line: print(line, flush=True),
-        print_hint=lambda line: print(line, file=sys.stderr if as_json else sys.stdout, flush=True),
-        is_person=is_person,
-        read_lines=prompt.lines if prompt else typed_lines,
-    )
-    with prompt.printing() if prompt else nullcontext():
+    with reading_lines(has_prompt=not as_json) as read_lines:
+        player = LinePlayer(
+            RoomSession(connection, rejoin_option=rejoin_option, ends_with_record=not is_person),
+            describe_update=as_json_lines if as_json else describe_briefly if is_person else describe_update,
+            print_line=lambda line: print(line, flush=True),
+            print_hint=lambda line: print(line, file=sys.stderr if as_json else sys.stdout, flush=True),
+            is_person=is_person,
+            read_lines=read_lines,
+        )
         await player.run()
 
 

@@ -8,14 +8,20 @@ import pytest
 from redis.asyncio import Redis
 
 from fairest_cli.analysis.judging import Effort
+from fairest_cli.exit_codes import INTERRUPTED
 from fairest_protocol.calculation.daily import next_day
 from fairest_server.store import daily_keys
 from tests.support.daily import LONG_AGO, deal_today, long_ago_moves, open_long_ago
-from tests.support.invoking import invoke
+from tests.support.invoking import invoke, run_typed
+from tests.support.real_terminal import on_terminal
 
 
-async def run(home: Path, url: str, *words: str, typed: str = "") -> tuple[int, str]:
-    ran = await asyncio.to_thread(lambda: invoke(home, "daily", "--server", url, *words, typed=typed))
+async def run(home: Path, url: str, *words: str, typed: str | None = None) -> tuple[int, str]:
+    arguments = ("daily", "--server", url, *words)
+    if typed is not None:
+        done = await asyncio.to_thread(lambda: run_typed(home, *arguments, typed=typed))
+        return done.returncode, done.stdout
+    ran = await asyncio.to_thread(lambda: invoke(home, *arguments))
     return ran.exit_code, ran.output
 
 
@@ -36,6 +42,22 @@ async def test_an_attempt_that_was_left_goes_on_where_it_was(server_url: str, re
     assert code == 0 and "Rank 1 of 1" in shown
     [moves] = [key async for key in redis.scan_iter("fairest:{0}:daily:moves:*")]
     assert await redis.llen(moves) == 4
+
+
+def _interrupt_at_the_prompt(home: Path, *arguments: str) -> int:
+    player = on_terminal(home, *arguments)
+    try:
+        player.read_until(lambda _: player.cursor_line == ">")
+        player.type(b"\x03")
+        return player.wait()
+    finally:
+        player.close()
+
+
+async def test_ctrl_c_ends_an_attempt_that_waits_for_a_line(server_url: str, redis: Redis, tmp_path: Path) -> None:
+    await deal_today(redis, server_url)
+    command = ("daily", "--server", server_url, "--name", "ann", "--plain")
+    assert await asyncio.to_thread(_interrupt_at_the_prompt, tmp_path, *command) == INTERRUPTED
 
 
 async def test_a_server_without_daily_deals_says_so(server_url: str, tmp_path: Path) -> None:

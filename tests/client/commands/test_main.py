@@ -1,7 +1,6 @@
 """The program itself, as typed: with real processes and pipes where these matter, else in the process of the test."""
 
 import json
-import os
 import platform
 import socket
 import subprocess
@@ -15,7 +14,7 @@ from fairest_cli.text.replay import next_index
 from fairest_protocol.calculation.deal import make_deal
 from fairest_protocol.calculation.rules import VARIANTS, choose_rules
 from fairest_protocol.messages.options import RoomOptions
-from tests.support.invoking import invoke
+from tests.support.invoking import invoke, run_typed
 from tests.support.long_tests import parametrize_with_long
 from tests.support.processes import CLIENT_COMMAND, SERVER_COMMAND, STOP_SECONDS
 from tests.support.races import raced
@@ -30,11 +29,7 @@ def record_file(tmp_path: Path) -> Path:
 
 
 def run(home: Path, *arguments: str, typed: str = "") -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "HOME": str(home), "XDG_DATA_HOME": str(home / "data")}
-    command = [*CLIENT_COMMAND, *arguments]
-    return subprocess.run(
-        command, input=typed, capture_output=True, text=True, timeout=50, env=environment, check=False
-    )
+    return run_typed(home, *arguments, typed=typed, errors=subprocess.PIPE)
 
 
 def test_without_a_terminal_two_bots_race_to_the_end(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from asyncio.subprocess import PIPE
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -10,12 +11,18 @@ import pytest
 from fairest_cli.analysis.judging import Effort
 from fairest_cli.session.http_pages import fetch_page
 from fairest_protocol.messages.tournaments import CreateTournament
-from tests.support.invoking import invoke
+from tests.client.test_hostile_text import client_environment
+from tests.support.invoking import invoke, run_typed
+from tests.support.processes import CLIENT_COMMAND, end_process
 from tests.support.tournaments import entrant, play_a_cup
 
 
-async def run(home: Path, url: str, *words: str, typed: str = "") -> tuple[int, str]:
-    ran = await asyncio.to_thread(lambda: invoke(home, "tournament", *words, "--server", url, typed=typed))
+async def run(home: Path, url: str, *words: str, typed: str | None = None) -> tuple[int, str]:
+    arguments = ("tournament", *words, "--server", url)
+    if typed is not None:
+        done = await asyncio.to_thread(lambda: run_typed(home, *arguments, typed=typed))
+        return done.returncode, done.stdout
+    ran = await asyncio.to_thread(lambda: invoke(home, *arguments))
     return ran.exit_code, ran.output
 
 
@@ -53,6 +60,22 @@ async def test_a_player_who_joins_keeps_a_receipt_which_verify_judges(server_url
     [path] = (tmp_path / "data" / "fairest" / "receipts").iterdir()
     judged = await asyncio.to_thread(lambda: invoke(tmp_path, "verify", "--receipt", str(path)))
     assert judged.exit_code == 0 and "was not over when your client saw it last" in judged.output
+
+
+async def test_a_player_who_quits_ends_the_program_though_its_input_stays_open(server_url: str, tmp_path: Path) -> None:
+    program = await asyncio.create_subprocess_exec(
+        *(*CLIENT_COMMAND, "tournament", "create", "--server", server_url, "--name", "ann"),
+        stdin=PIPE,
+        stdout=PIPE,
+        env=client_environment(tmp_path),
+    )
+    try:
+        assert program.stdin is not None
+        program.stdin.write(b"quit\n")
+        async with asyncio.timeout(20):
+            assert await program.wait() == 0
+    finally:
+        await end_process(program)
 
 
 @pytest.mark.long
