@@ -6,7 +6,7 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -50,6 +50,16 @@ def pytest_configure(config: pytest.Config) -> None:
             raise pytest.UsageError(f"--redis: there is no program {wanted}")
         # A link is kept: Debian's redis-server is one to a program that does what its name says.
         os.environ[VARIABLE] = str(Path(program).absolute())
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect without the garbage collector, which finds nothing to free and takes a tenth of the time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 @pytest.hookimpl(trylast=True)

@@ -206,6 +206,7 @@ async def test_a_tournament_and_the_record_of_a_race_are_the_ones_described(limi
     assert (record.status, answer_faults("/tournament-races/{code}", record)) == (HTTPStatus.OK, [])
 
 
+@pytest.mark.long
 async def test_the_answers_while_redis_is_away_are_the_ones_described() -> None:
     with redis_process() as redis:
         async with limited_server(redis.url) as url:

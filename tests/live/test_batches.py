@@ -144,6 +144,7 @@ async def test_moves_made_at_once_are_shown_to_both(observed: Observed, players:
         await player.receive_until(lambda scene: [seat.moves for seat in scene.seats] == [1, 1])
 
 
+@pytest.mark.long
 async def test_a_room_that_goes_on_while_the_ends_are_compared_is_not_read(
     observed: Observed, players: tuple[WireClient, WireClient], monkeypatch: pytest.MonkeyPatch
 ) -> None:

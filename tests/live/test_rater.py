@@ -249,6 +249,7 @@ def unsigned_match() -> Record:
     return unsigned_record(table)
 
 
+@pytest.mark.long
 async def test_a_match_waits_while_the_node_of_the_ratings_is_away(cluster: RedisCluster) -> None:
     away = cluster.owner(keys.RATED_RESULTS)
     async with make_client(cluster.url) as redis:

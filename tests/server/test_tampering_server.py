@@ -287,18 +287,21 @@ async def test_other_terms_than_those_that_were_signed_are_noticed_before_anybod
     assert caught.value.clients[1].model.seal_check.entropy_hashes == (None, None)
 
 
+@pytest.mark.long
 async def test_a_round_that_is_moved_to_another_match_is_noticed(cheating: CheatingServer) -> None:
     async with cheating(MovesARound) as url:
         with pytest.raises(Alarm, match="did not sign its commitment, the match and the rules"):
             await race(url, options=QUICK.model_copy(update={"best_of": 3}))
 
 
+@pytest.mark.long
 async def test_a_match_that_is_not_over_cannot_be_begun_anew(cheating: CheatingServer) -> None:
     async with cheating(BeginsAnotherMatch) as url:
         with pytest.raises(Alarm, match="begins another match, and the one before is not over"):
             await race(url, options=QUICK.model_copy(update={"best_of": 3}))
 
 
+@pytest.mark.long
 async def test_an_opening_withheld_is_missed_when_the_next_round_opens(cheating: CheatingServer) -> None:
     async with cheating(WithholdsTheOpening) as url:
         with pytest.raises(Alarm, match="opens another round and never opened its commitment"):

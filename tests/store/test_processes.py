@@ -177,6 +177,7 @@ async def test_only_the_latest_pauses_are_kept(processes: Processes, redis: Redi
     assert (len(pauses), pauses[0].start_ms, pauses[-1].start_ms) == (keys.PAUSES_KEPT, 1, 1_000)
 
 
+@pytest.mark.long
 async def test_a_heartbeat_does_not_wait_for_other_commands(redis_url: str, redis: Redis) -> None:
     async with make_client(redis_url) as busy, make_client(redis_url) as heartbeat_client:
         waiting = asyncio.ensure_future(busy.blpop(["fairest:{processes}:nothing"], timeout=0))

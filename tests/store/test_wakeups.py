@@ -86,6 +86,7 @@ async def test_a_subscriber_of_a_room_receives_its_appends(redis_url: str) -> No
         await listener.receives_more()
 
 
+@pytest.mark.long
 async def test_a_subscription_on_a_half_open_connection_is_replaced() -> None:
     with redis_process() as process:
         async with faulty_link(process.socket) as link, listening(process.url, link.url) as listener:

@@ -137,6 +137,7 @@ async def test_a_server_that_cannot_continue_shows_the_whole_room_after_a_move()
         assert not followed.has_lost_server
 
 
+@pytest.mark.long
 async def test_a_client_asks_for_signs_of_life_after_a_move(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server_socket, "HEARTBEAT_SECONDS", 0.01)
     may_show = asyncio.Event()
