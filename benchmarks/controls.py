@@ -31,6 +31,13 @@ from fairest_server.store.redis.batch_connection import pack
 RANKS = "A23456789TJQK"
 
 
+def deal_stock() -> list[str]:
+    """Return the stock of every game of the hand-written race; the last card is turned first."""
+    stock = [rank + suit for rank in RANKS for suit in "SHDC" if rank + suit not in ("AS", "2S", "3S", "4S")]
+    random.Random(1).shuffle(stock)
+    return stock
+
+
 class _Solitaire:
     """One player's game of Calculation, changed in place."""
 
@@ -115,9 +122,7 @@ async def _serve(kind: str, redis_path: str = "") -> None:
 
     async def handwritten(socket: ServerConnection) -> None:
         pair(socket)
-        stock = [rank + suit for rank in RANKS for suit in "SHDC" if rank + suit not in ("AS", "2S", "3S", "4S")]
-        random.Random(1).shuffle(stock)
-        game = _Solitaire(stock)
+        game = _Solitaire(deal_stock())
         async for message in socket:
             play = json.loads(message)
             reply = game.play(play["number"], play["move"])

@@ -84,8 +84,12 @@ CHARTS = (
         (
             _race("Fairest, 500 rooms saturated", "total_server_us", "total_redis_us"),
             _control("hand-written race", "total_handwritten_us"),
+            _control("relay that stores, with Redis", "total_stored_us"),
+            _race("Fairest, random games", "random_server_us", "random_redis_us"),
+            _control("hand-written race", "random_handwritten_us"),
             _race("Fairest, independent players", "independent_server_us", "independent_redis_us"),
             _control("hand-written race", "independent_handwritten_us"),
+            _control("relay that stores, with Redis", "independent_stored_us"),
         ),
     ),
     Chart(
@@ -130,7 +134,11 @@ CHARTS = (
     Chart(
         "cost_by_rooms",
         "CPU for a move by rooms, over that in 100 rooms",
-        tuple(_race(f"{rooms:,} rooms", f"room_scaling_{rooms}") for rooms in (10, 1_000, 9_900)),
+        (
+            *(_race(f"Fairest, {rooms:,} rooms", f"room_scaling_{rooms}") for rooms in (10, 1_000, 9_900)),
+            _control("hand-written race, 9,900", "room_scaling_9900_handwritten"),
+            _control("the same on Node and ws, 9,900", "room_scaling_9900_node"),
+        ),
     ),
     Chart(
         "latency",

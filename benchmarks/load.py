@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import uvloop
 
 from benchmarks.delivery import PageSpectator, TimedRacer, delays_ms
+from benchmarks.random_games import RandomEchoed, RandomRacer
 from fairest_server.load.clients import MOVES, Guest, Racer, Sender, play
 from fairest_server.load.websocket_client import Target, frame
 
@@ -35,6 +36,7 @@ class Load:
     `code` has codes of rooms with commas between them.
 
     `pace_seconds` is the longest time between two moves of a player, and a third of it the shortest; 0 for no pause.
+    `games` is `first-pile` for races in which every card goes to the first pile, or `random` for random legal games.
     """
 
     port: int
@@ -43,6 +45,7 @@ class Load:
     spectators: int = 0
     stalled: int = 0
     code: str = ""
+    games: str = "first-pile"
 
     @property
     def target(self) -> Target:
@@ -72,11 +75,13 @@ async def load_server(load: Load, kind: str) -> None:
     senders: list[Sender] = []
     spectators: list[PageSpectator] = []
     racers: list[TimedRacer] = []
+    is_random = load.games == "random"
+    racer_kind, echoed_kind = (RandomRacer, RandomEchoed) if is_random else (TimedRacer, Echoed)
     match kind:
         case "race":
             for _ in range(load.rooms):
-                first = TimedRacer(load.target, chance, None, load.pace_seconds)
-                racers += [first, TimedRacer(load.target, chance, first, load.pace_seconds)]
+                first = racer_kind(load.target, chance, None, load.pace_seconds)
+                racers += [first, racer_kind(load.target, chance, first, load.pace_seconds)]
                 spectators += [
                     PageSpectator(load.target, chance, first.room, len(spectators) < load.stalled)
                     for _ in range(load.spectators)
@@ -90,7 +95,7 @@ async def load_server(load: Load, kind: str) -> None:
                     PageSpectator(load.target, chance, room, number < load.stalled) for number in range(load.spectators)
                 ]
         case "echo":
-            senders.extend(Echoed(load.target, chance, load.pace_seconds) for _ in range(2 * load.rooms))
+            senders.extend(echoed_kind(load.target, chance, load.pace_seconds) for _ in range(2 * load.rooms))
         case _:
             senders.extend(Guest(load.target, chance) for _ in range(2 * load.rooms))
     await _connect_all(senders)
@@ -175,15 +180,14 @@ def main() -> None:
     parser.add_argument("--spectators", type=int, default=0)
     parser.add_argument("--stalled", type=int, default=0)
     parser.add_argument("--code", default="")
+    parser.add_argument("--games", choices=["first-pile", "random"], default="first-pile")
     options = parser.parse_args()
     gc.freeze()
     gc.set_threshold(50_000)
-    uvloop.run(
-        load_server(
-            Load(options.port, options.rooms, options.pace, options.spectators, options.stalled, options.code),
-            options.kind,
-        )
+    load = Load(
+        options.port, options.rooms, options.pace, options.spectators, options.stalled, options.code, options.games
     )
+    uvloop.run(load_server(load, options.kind))
 
 
 if __name__ == "__main__":

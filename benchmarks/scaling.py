@@ -10,7 +10,7 @@ import resource
 import sys
 
 from benchmarks.figure import Figure, median_of
-from benchmarks.under_load import Cost, loading, serving
+from benchmarks.under_load import Cost, loading, serving, serving_kind
 
 MOVES_PER_SECOND = 1_000
 SETTLED = 100
@@ -21,6 +21,8 @@ MOVES = 48
 """The number of moves of a player of the load."""
 REST_SECONDS = 3.0
 LONGEST_SECONDS = 8.0
+CONTROLS = ("handwritten", "node")
+"""Measured at `MOST_ROOMS` as well: what they cost more there is not due to our rooms."""
 REPEATS = 5
 """Of the smaller ones; ten thousand rooms take minutes to fill, and stand between two measurements of a hundred."""
 WORKERS_ROOMS = 500
@@ -39,9 +41,14 @@ async def _measure(most: int) -> list[Figure]:
         settled.append(await _cost_of_a_move(SETTLED))
         for rooms in ROOMS:
             ratios[rooms].append(await _cost_of_a_move(rooms) / settled[-1])
-    before, full, after = [await _cost_of_a_move(rooms) for rooms in (SETTLED, most, SETTLED)]
-    ratios[most] += [full / before, full / after]
     figures: list[Figure] = []
+    for kind in ("race", *CONTROLS):
+        before, full, after = [await _cost_of_a_move(rooms, kind) for rooms in (SETTLED, most, SETTLED)]
+        if kind == "race":
+            ratios[most] += [full / before, full / after]
+        else:
+            scaled = [full / before, full / after]
+            figures += median_of(f"room_scaling_{most}_{kind}", scaled, "", "(control)")
     for rooms, each in ratios.items():
         figures += median_of(f"room_scaling_{rooms}", each, "", "0.8 to 1.2", lambda ratio: 0.8 <= ratio <= 1.2)
     figures += median_of("room_scaling_us_at_100", settled, "us")
@@ -67,20 +74,21 @@ async def _measure_workers() -> list[Figure]:
     return figures
 
 
-async def _cost_of_a_move(rooms: int) -> float:
+async def _cost_of_a_move(rooms: int, kind: str = "race") -> float:
     """Return the microseconds of the server's CPU time for a move, in the middle of races."""
+    load_kind = "race" if kind == "race" else "echo"
     # Each of two players pauses for two thirds of this on average.
     pace_seconds = 3 * rooms / MOVES_PER_SECOND
     lasts_seconds = MOVES * 2 * rooms / MOVES_PER_SECOND
     # A server of its own, since rooms that were left in the middle of a race keep a server busy for a while.
-    async with serving() as served, loading("race", served, rooms, pace=pace_seconds) as load:
+    async with serving_kind(kind) as served, loading(load_kind, served, rooms, pace=pace_seconds) as load:
         rested = await load.rest(REST_SECONDS)
         await load.start()
         await load.rest(min(lasts_seconds / 4, pace_seconds))
         cost = await load.rest(min(lasts_seconds / 4, LONGEST_SECONDS))
     idle_seconds = rested.server_seconds / rested.seconds * cost.seconds
     move_us = (cost.server_seconds - idle_seconds) / cost.messages * 1e6
-    print(f"  {rooms} rooms: {move_us:.1f} us, {cost.per_second:.0f} moves/s", file=sys.stderr)
+    print(f"  {rooms} rooms, {kind}: {move_us:.1f} us, {cost.per_second:.0f} moves/s", file=sys.stderr)
     return move_us
 
 

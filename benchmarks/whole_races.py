@@ -1,13 +1,16 @@
 """The cost of whole races, ends and Redis counted, over that of the hand-written race, which stores nothing.
 
-Once saturated: all players of 500 rooms, each of whom moves as soon as the last move was answered. Once by independent
-players, 2,500 moves a second in 250 rooms, each of whom thinks for a random time: no two of them move together, so that
-batching gains little. Both kinds of server take turns, and a ratio is formed within each turn.
+Once saturated: all players of 500 rooms, each of whom moves as soon as the last move was answered. Once the same with
+random legal games. Once by independent players, 2,500 moves a second in 250 rooms, each of whom thinks for a random
+time: no two of them move together, so that batching gains little. The kinds of server take turns, and a ratio is formed
+within each turn. A relay that stores each message in Redis, and judges nothing, is the least that a server costs which
+answers a move when it is stored.
 """
 
 import asyncio
 import statistics
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from benchmarks.figure import Figure, median_of, written_down
@@ -45,19 +48,24 @@ def measure_whole_races() -> list[Figure]:
 
 async def _measure_all() -> list[Figure]:
     return [
-        *_figures("total", await _compare(ROOMS, 0.0), 0.9),
-        *_figures("independent", await _compare(INDEPENDENT_ROOMS, PACE_SECONDS), 1.1),
+        *_figures("total", await _compare(("handwritten", "stored", "race"), ROOMS, 0.0), 0.9),
+        *_figures("random", await _compare(("handwritten", "race"), ROOMS, 0.0, "random"), None),
+        *_figures(
+            "independent", await _compare(("handwritten", "stored", "race"), INDEPENDENT_ROOMS, PACE_SECONDS), 1.1
+        ),
     ]
 
 
-def _figures(name: str, costs: dict[str, list[RaceCost]], goal: float) -> list[Figure]:
-    ratios = [race.total_us / other.total_us for race, other in zip(costs["race"], costs["handwritten"], strict=True)]
+def _figures(name: str, costs: dict[str, list[RaceCost]], goal: float | None) -> list[Figure]:
+    def ratios(kind: str) -> list[float]:
+        return [each.total_us / other.total_us for each, other in zip(costs[kind], costs["handwritten"], strict=True)]
 
     def median(kind: str, field: str) -> float:
         return statistics.median(float(getattr(cost, field)) for cost in costs[kind])
 
     return [
-        *median_of(f"{name}_ratio", ratios, "", f"<= {goal}", lambda ratio: ratio <= goal),
+        *median_of(f"{name}_ratio", ratios("race"), "", *_goal(goal)),
+        *(_stored(name, ratios("stored"), median("stored", "total_us")) if "stored" in costs else ()),
         written_down(f"{name}_server_us", median("race", "server_us"), "us"),
         written_down(f"{name}_redis_us", median("race", "redis_us"), "us"),
         Figure(f"{name}_handwritten_us", median("handwritten", "total_us"), "us", "(control)", holds=True),
@@ -67,11 +75,24 @@ def _figures(name: str, costs: dict[str, list[RaceCost]], goal: float) -> list[F
     ]
 
 
-async def _compare(rooms: int, pace_seconds: float) -> dict[str, list[RaceCost]]:
-    costs: dict[str, list[RaceCost]] = {"handwritten": [], "race": []}
+def _stored(name: str, ratios: list[float], total_us: float) -> list[Figure]:
+    return [
+        *median_of(f"{name}_stored_ratio", ratios, "", "(control)"),
+        Figure(f"{name}_stored_us", total_us, "us", "(control)", holds=True),
+    ]
+
+
+def _goal(most: float | None) -> tuple[str, Callable[[float], bool]] | tuple[()]:
+    return () if most is None else (f"<= {most:g}", most.__ge__)
+
+
+async def _compare(
+    kinds: tuple[str, ...], rooms: int, pace_seconds: float, games: str = "first-pile"
+) -> dict[str, list[RaceCost]]:
+    costs: dict[str, list[RaceCost]] = {kind: [] for kind in kinds}
     for repeat in range(REPEATS):
         for kind, each in costs.items():
-            each.append(await _race(kind, rooms, pace_seconds))
+            each.append(await _race(kind, rooms, pace_seconds, games))
         shown = ", ".join(
             f"{kind} {each[-1].server_us:.1f} + {each[-1].redis_us:.1f} us" for kind, each in costs.items()
         )
@@ -79,10 +100,10 @@ async def _compare(rooms: int, pace_seconds: float) -> dict[str, list[RaceCost]]
     return costs
 
 
-async def _race(kind: str, rooms: int, pace_seconds: float) -> RaceCost:
+async def _race(kind: str, rooms: int, pace_seconds: float, games: str) -> RaceCost:
     """Measure from the first moves to the last record."""
     load = "race" if kind == "race" else "echo"
-    async with serving_kind(kind) as served, loading(load, served, rooms, pace=pace_seconds) as loader:
+    async with serving_kind(kind) as served, loading(load, served, rooms, pace=pace_seconds, games=games) as loader:
         await loader.move(FIRST_MOVES)
         moved = await loader.move()
         settled = await loader.rest(REST_SECONDS)

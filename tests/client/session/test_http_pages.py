@@ -17,12 +17,14 @@ OK = b"HTTP/1.1 200 OK\r\n"
 def answering(head: bytes, again: bytes = b"") -> Iterator[tuple[str, list[bytes]]]:
     """Answer each request by `head`, and then `again` without end; yield the URL, and the requests as they come."""
     requests: list[bytes] = []
+    clients: list[socket.socket] = []
     listener = socket.create_server(("127.0.0.1", 0))
 
     def serve() -> None:
         with suppress(OSError):
             while True:
                 client, _ = listener.accept()
+                clients.append(client)
                 with client, suppress(OSError):
                     requests.append(client.recv(4096))
                     client.sendall(head)
@@ -36,6 +38,10 @@ def answering(head: bytes, again: bytes = b"") -> Iterator[tuple[str, list[bytes
     finally:
         listener.shutdown(socket.SHUT_RDWR)
         listener.close()
+        for client in clients:
+            # One that left while its window was full resets the connection a minute later only.
+            with suppress(OSError):
+                client.shutdown(socket.SHUT_RDWR)
         thread.join()
 
 
