@@ -110,20 +110,35 @@ class WireClient:
 
     async def get_ready_without_revealing(self) -> bytes:
         """Get ready and return the entropy that is now owed."""
-        assert self.seat is not None
-        scene = await self.receive_until(lambda seen: seen.phase is Phase.READY)
-        assert scene.round is not None
-        entropy = hashlib.sha256(b"%d" % self.seat + scene.round).digest()
-        await self.send(Ready(round=scene.round, entropy_hash=commit_entropy(scene.round, self.seat, entropy)))
+        ready, entropy = await self._make_ready()
+        await self.send(ready)
         return entropy
 
     async def take_part_in_deal(self) -> Scene:
         """Get ready, reveal, and wait until the race has started."""
-        entropy = await self.get_ready_without_revealing()
-        scene = await self.receive_until(lambda seen: seen.phase is Phase.DEALING)
+        ready, entropy = await self._make_ready()
+        scene = await self._send_until(ready, lambda seen: seen.phase is Phase.DEALING)
         assert scene.round is not None
-        await self.send(Reveal(round=scene.round, entropy=entropy))
-        return await self.receive_until(lambda seen: seen.phase is Phase.RACING and self.board_is_dealt(seen))
+        reveal = Reveal(round=scene.round, entropy=entropy)
+        return await self._send_until(reveal, lambda seen: seen.phase is Phase.RACING and self.board_is_dealt(seen))
+
+    async def _make_ready(self) -> tuple[Ready, bytes]:
+        """Wait until a round is open; return the message that makes ready for it, and the entropy that it promises."""
+        assert self.seat is not None
+        scene = await self.receive_until(lambda seen: seen.phase is Phase.READY)
+        assert scene.round is not None
+        entropy = hashlib.sha256(b"%d" % self.seat + scene.round).digest()
+        return Ready(round=scene.round, entropy_hash=commit_entropy(scene.round, self.seat, entropy)), entropy
+
+    async def _send_until(self, message: Ready | Reveal, condition: Callable[[Scene], bool]) -> Scene:
+        """Send a message, and again after a refusal that says so, until `condition` holds; return the scene."""
+        await self.send(message)
+        while self.scene is None or not condition(self.scene):
+            heard = await self.receive()
+            if isinstance(heard, Refused) and heard.to == message.type and heard.code in SEND_AGAIN:
+                await asyncio.sleep(RETRY_SECONDS)
+                await self.send(message)
+        return self.scene
 
     def board_is_dealt(self, scene: Scene) -> bool:
         """Return whether our first card is turned."""
