@@ -27,7 +27,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from fairest_server.store.redis import driver
 from fairest_server.store.redis.batch_connection import pack
 from tests.support.processes import redis_process
-from tests.support.waiting import PATIENCE_SECONDS
+from tests.support.waiting import PATIENCE_SECONDS, until
 
 
 def calls(function: Callable[..., object], attribute: str) -> bool:
@@ -178,6 +178,25 @@ async def test_a_connection_with_unread_bytes_is_not_taken_over(tmp_path: Path) 
             await driver.take_over(connection, asyncio.Protocol())
         async with asyncio.timeout(PATIENCE_SECONDS):
             await has_ended.wait()
+
+
+async def test_a_connection_is_closed_wherever_it_is_cancelled(redis_url: str, redis: Redis) -> None:
+    async def greet() -> None:
+        async with driver.connected(redis_url) as connection:
+            await driver.ask(connection, "PING")
+
+    before = len(await redis.client_list())
+    for iterations in range(60):
+        greeting = asyncio.create_task(greet())
+        for _ in range(iterations):
+            await asyncio.sleep(0)
+        greeting.cancel()
+        await asyncio.wait([greeting])
+
+    async def are_closed() -> bool:
+        return len(await redis.client_list()) <= before
+
+    await until(are_closed, "Redis has no more connections than before")
 
 
 def test_a_pipeline_reads_replies_as_its_client_and_is_no_transaction() -> None:

@@ -17,8 +17,8 @@ Tried with redis-py 8.1.0 and hiredis 3.0.0, 3.1.0, 3.2.0 and 3.5.0 (pyproject.t
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -27,6 +27,8 @@ from redis._parsers import BaseParser
 from redis.asyncio import ConnectionPool, Redis
 from redis.asyncio.client import Pipeline
 from redis.asyncio.connection import AbstractConnection, Connection, SSLConnection, UnixDomainSocketConnection
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import InvalidResponse
 
@@ -123,6 +125,30 @@ async def open_connection(pool: ConnectionPool) -> AbstractConnection:
     connection: AbstractConnection = pool.make_connection()  # type: ignore[no-untyped-call]
     await connection.connect()  # type: ignore[no-untyped-call]
     return connection
+
+
+@asynccontextmanager
+async def connected(url: str) -> AsyncIterator[AbstractConnection]:
+    """Yield a connection to a Redis that may be starting or ending. Raises RedisError, OSError at the first failure.
+
+    It has no time limit for reads and writes, under which redis-py may swallow a cancellation
+    (docs/decisions/0002-redis-client.md). It is closed wherever it is cancelled: closing does not wait, while a client
+    of redis-py stays open when its `async with` is cancelled at the end.
+    """
+    connection = await open_connection(open_pool(url, socket_timeout=None, retry=Retry(NoBackoff(), 0)))
+    try:
+        yield connection
+    finally:
+        await connection.disconnect(nowait=True)
+
+
+async def ask(connection: AbstractConnection, *words: str) -> Any:
+    """Send a command over a connection that no client uses; return its reply. Raises RedisError, OSError.
+
+    Cancelling closes the connection.
+    """
+    await connection.send_command(*words)
+    return await connection.read_response()
 
 
 async def take_over(connection: AbstractConnection, protocol: asyncio.Protocol) -> asyncio.Transport:

@@ -11,9 +11,6 @@ from typing import Final
 
 import structlog
 from filelock import FileLock, Timeout
-from redis.asyncio import Redis
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
 from redis.exceptions import BusyLoadingError, RedisError
 
 from fairest_server.ops.children import add_child
@@ -21,7 +18,7 @@ from fairest_server.ops.events import Event
 from fairest_server.ops.faults import contained
 from fairest_server.ops.metrics import Part
 from fairest_server.ops.private_files import ForeignFile, make_private
-from fairest_server.store.redis.driver import open_pool
+from fairest_server.store.redis.driver import ask, connected
 from fairest_server.store.redis.embedded_engine import EmbeddedRedisError, find_engine, refuse_unreadable_data
 
 START_SECONDS: Final = 10.0
@@ -198,10 +195,11 @@ class _Server:
         assert self._child is not None
         is_reading = False
         with suppress(TimeoutError):
-            async with _connect_once(self.url) as client, asyncio.timeout(START_SECONDS) as silence:
+            async with asyncio.timeout(START_SECONDS) as silence:
                 while self._child.returncode is None:
                     try:
-                        await client.ping()
+                        async with connected(self.url) as connection:
+                            await ask(connection, "PING")
                     except BusyLoadingError:
                         silence.reschedule(asyncio.get_running_loop().time() + START_SECONDS)
                         if not is_reading:
@@ -220,18 +218,9 @@ class _Server:
     async def _stop_orphan(self) -> None:
         """Stop the Redis that listens on the socket and is not our child. It closes the connection without a reply."""
         with suppress(RedisError, TimeoutError):
-            async with _connect_once(self.url) as client, asyncio.timeout(START_SECONDS):
-                await client.shutdown(nosave=True)
+            async with asyncio.timeout(START_SECONDS), connected(self.url) as connection:
+                await ask(connection, "SHUTDOWN", "NOSAVE")
 
     def _kill(self) -> None:
         if self._child is not None and self._child.returncode is None:
             self._child.kill()
-
-
-def _connect_once(url: str) -> Redis:
-    """Return a client that does not retry, because a Redis that starts or ends is expected to fail.
-
-    It has no time limit for reads and writes, under which redis-py may swallow a cancellation
-    (docs/decisions/0002-redis-client.md).
-    """
-    return Redis.from_pool(open_pool(url, socket_timeout=None, retry=Retry(NoBackoff(), 0)))
