@@ -8,6 +8,7 @@ from prometheus_client import REGISTRY
 from redis.asyncio import Redis
 from websockets.exceptions import ConnectionClosed
 
+from fairest_protocol.calculation.distance import PROCEDURE
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Create, Join, Leave, LeaveQueue, Queue, Watch
 from fairest_protocol.messages.from_server import Left, LeftQueue, Queued, Snapshot
@@ -201,6 +202,12 @@ async def test_a_rival_is_offered_after_the_time_that_the_player_set(server_url:
         await begin(client, Queue(rival_after_seconds=0, rival_level="club", id="q"))
         assert (await client.receive_a(Snapshot)).id == "q"
         await until_queue_is_empty(redis)
+
+
+async def test_a_race_against_a_rival_of_the_queue_credits_distance(server_url: str) -> None:
+    async with open_client(server_url) as client:
+        await begin(client, Queue(rival_after_seconds=0, rival_level="club"))
+        assert (await client.receive_a(Snapshot)).scene.options.credit == PROCEDURE
 
 
 async def test_the_number_of_those_who_wait_is_told_when_it_changes(server_url: str) -> None:

@@ -75,6 +75,12 @@ def test_the_same_two_are_not_paired_again_while_another_waits() -> None:
     assert pairs_of(ann, bob, ticket("cat", rating=50)) == ["ann-cat"]
 
 
+def test_the_same_two_wait_for_the_next_look_while_others_are_paired() -> None:
+    ann, bob = ticket("ann", waited_ms=2, last="bob"), ticket("bob", waited_ms=1, last="ann")
+    cat, dan = ticket("cat", waited_ms=4, rating=50), ticket("dan", waited_ms=3, rating=50)
+    assert pairs_of(ann, bob, cat, dan) == ["cat-dan"]
+
+
 def test_the_same_two_are_paired_again_if_nobody_else_waits() -> None:
     assert pairs_of(ticket("ann", waited_ms=1, last="bob"), ticket("bob", last="ann")) == ["ann-bob"]
 

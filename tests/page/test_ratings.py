@@ -33,7 +33,10 @@ async def test_the_leaderboard_leads_to_a_player_and_to_the_score_against_anothe
     await page.fill("form input", "bob")
     await page.click("form button")
     await page.wait_for_selector("caption >> text=Rounds of ann against bob")
-    assert await page.locator("table").nth(1).locator("td").first.inner_text() == "20 : 10"
+    cells = page.locator("table").nth(1).locator("td")
+    assert await cells.first.inner_text() == "20 : 10"
+    assert " : " in await cells.nth(2).inner_text()
+    await page.wait_for_selector("thead >> text=left early")
     await browser.check(page)
 
 

@@ -124,7 +124,6 @@ async def test_recompute_names_a_rated_match_whose_record_was_changed(
 
 
 @pytest.mark.long
-@pytest.mark.long
 async def test_a_tournament_changes_no_rating(server_url: str, redis: BatchingRedis, redis_url: str) -> None:
     async with AsyncExitStack() as stack:
         await play_a_cup(server_url, stack)

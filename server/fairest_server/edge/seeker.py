@@ -71,8 +71,9 @@ class Seeker:
         return options_for(self.message, has_credit=self.ticket.has_credit and partner.has_credit)
 
     def create_for_rival(self) -> Create:
-        """Return the request for a room in which a program may take the other seat at once."""
-        return Create(options=options_for(self.message), rival_after_seconds=0, rival_level=self.message.rival_level)
+        """Return the request for a room in which a program may take the other seat at once; ours know the credit."""
+        options = options_for(self.message, has_credit=self.ticket.has_credit)
+        return Create(options=options, rival_after_seconds=0, rival_level=self.message.rival_level)
 
     async def enter(self, entry: Create | Join) -> None:
         """Ask for a seat. Until the room is asked, the player is on the way."""

@@ -99,7 +99,7 @@ def _pair_group(group: Sequence[Ticket], now_ms: int, pairs: list[tuple[Ticket, 
             # An opponent that has waited longer chose this one.
             continue
         others = free[max(0, place - MAX_LOOKED_AT) : place] + free[place + 1 : place + 1 + MAX_LOOKED_AT]
-        best = _choose(ticket, others, now_ms, is_last_pair=len(free) == 2)
+        best = _choose(ticket, others, now_ms, is_last_pair=len(group) == 2)
         if best is not None:
             free.remove(ticket)
             free.remove(best)

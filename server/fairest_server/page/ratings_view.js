@@ -74,8 +74,9 @@ async function fillPlayer(asked, against, heading, notice, list) {
   const rows = ratings.map((each) => [
     each.rules, `${TEXT.rating(each.rating, each.deviation)}${each.is_provisional ? TEXT.provisional : ""}`, each.place ? String(each.place) : "–",
     String(each.rounds), share(each.wins, each.rounds), TEXT.streak(each.streak), String(each.near_misses), each.best_ms === null ? "–" : clock(each.best_ms),
+    String(each.best_direct), String(each.left),
   ]);
-  const scores = pairs.map(({ rules, wins, draws, last_day: day }) => [rules, wins.join(" : "), String(draws), day]);
+  const scores = pairs.map(({ rules, wins, draws, direct, last_day: day }) => [rules, wins.join(" : "), String(draws), direct.join(" : "), day]);
   list.replaceChildren(
     ...(rows.length ? [table(TEXT.ratingsOf(name), TEXT.playerHeads, rows)] : []),
     ...(against && !scores.length ? [make("p", {}, TEXT.neverMet(name, against))] : []),
