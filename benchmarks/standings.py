@@ -1,4 +1,4 @@
-"""Leaderboard, player page and the rating of a match on a Redis with a million stored results."""
+"""Leaderboard, player page, matchmaking and the rating of a match on a Redis with a million stored results."""
 
 import asyncio
 import random
@@ -13,12 +13,17 @@ from typing import Any, Final, cast
 from benchmarks.figure import Figure, written_down
 from benchmarks.under_load import UNLIMITED
 from fairest_protocol.messages.ratings import PAGE_PLAYERS
+from fairest_protocol.value import replace
+from fairest_server.edge.race_queue import MAX_TICKETS
+from fairest_server.live.pairing import choose_pairs
 from fairest_server.ratings.match_result import DAY_MS, MatchResult, RoundResult, SeatResult
 from fairest_server.ratings.tally import rate_match
 from fairest_server.store import keys
+from fairest_server.store.rating_views import RatingViews
 from fairest_server.store.ratings import Kept, RatingStore
 from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.clients import make_client
+from fairest_server.store.tickets import Change, Ticket, Tickets
 from tests.support.processes import redis_process, serving_fleet
 from tests.support.raw_http import ask
 
@@ -57,6 +62,7 @@ async def _measure() -> list[Figure]:
             for name, draw in paths.items():
                 times = [await _time_request(url, draw()) for _ in range(REQUESTS)]
                 figures += _figures(name, times, has_goal=name != "control")
+            figures += await _measure_matchmaking(redis)
             return [*figures, *await _measure_rating(redis, day), *await _measure_memory(redis)]
 
 
@@ -81,6 +87,41 @@ async def _time_request(url: str, path: str) -> float:
     milliseconds = (time.perf_counter() - since) * 1000
     assert answer.status == HTTPStatus.OK, (path, answer)
     return milliseconds
+
+
+async def _measure_matchmaking(redis: BatchingRedis) -> list[Figure]:
+    """The time from a player's wish to race to its pair, in a queue that is as full as may be.
+
+    All that a process asks of Redis and decides is in it: the rating, the last opponent, the ticket, the look at all
+    tickets, the pairs of all players that wait, and the change of two tickets. The pause of at most a quarter of a
+    second before a look is not, nor the way of the messages.
+    """
+    tickets, views, chance = Tickets(redis), RatingViews(redis, lambda _: False), random.Random(3)
+    ids = [f"{number:064x}" for number in chance.sample(range(PLAYERS), MAX_TICKETS + REQUESTS)]
+
+    async def ticket_of(player: str, since_ms: int) -> Ticket:
+        rating, last = await views.points(player, "classic"), await tickets.last_opponent(player)
+        return Ticket(player[-16:], player, "0" * 16, "classic", since_ms, rating, last)
+
+    for player in ids[: MAX_TICKETS - 2]:
+        await tickets.change([Change(player, None, await ticket_of(player, 1))])
+    times = []
+    for player in ids[MAX_TICKETS:]:
+        since = time.perf_counter()
+        # It has waited longest, so it chooses first.
+        own = await ticket_of(player, 0)
+        assert len(await tickets.read()) < MAX_TICKETS
+        await tickets.change([Change(player, None, own)])
+        pairs = choose_pairs((await tickets.read()).values(), 1)
+        [other] = [guest for host, guest in pairs if host == own]
+        paired = [replace(own, partner=other.player_id, is_host=True), replace(other, partner=player)]
+        changes = [Change(each.player_id, each.unpaired(), each) for each in paired]
+        if not await tickets.change(changes):
+            # The client of Redis sends a batch again when the reply is late; the second one changes nothing.
+            assert [(await tickets.read())[each.player_id] for each in paired] == paired
+        times.append((time.perf_counter() - since) * 1000)
+        await tickets.change([Change(player, paired[0], None), Change(other.player_id, paired[1], other)])
+    return _figures("matchmaking", times, has_goal=True)
 
 
 async def _measure_rating(redis: BatchingRedis, day: int) -> list[Figure]:
