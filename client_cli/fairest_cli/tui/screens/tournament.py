@@ -28,7 +28,7 @@ from fairest_cli.tui.screens.replay import ReplayScreen
 from fairest_cli.tui.screens.tournament_race import TournamentRaceScreen
 from fairest_cli.tui.widgets.text_lines import Paragraph, TextLines
 from fairest_cli.untrusted_text import clean
-from fairest_protocol.messages.tournaments import TournamentPhase
+from fairest_protocol.messages.tournaments import TournamentPhase, WatchTournament
 
 LOOK_SECONDS: Final = 1.0
 """Time between two looks at the tournament."""
@@ -115,7 +115,8 @@ class TournamentScreen(FairestScreen):
         if self.is_too_small or not self.is_mounted:
             return
         self.query_one("#notice", TextLines).update(Text(f" {self._notice}", "bold #ff8a70", no_wrap=True))
-        keys = (("Enter", "ready"), ("s", "start"), ("v", "races"), ("Esc", "menu"), ("?", "keys"))
+        of_players = () if isinstance(self._entering, WatchTournament) else (("Enter", "ready"), ("s", "start"))
+        keys = (*of_players, ("v", "races"), ("Esc", "menu"), ("?", "keys"))
         self.query_one("#key-line", TextLines).update(key_line(keys))
         known, connection = self.known, self._connection
         if known is None or connection is None:

@@ -14,7 +14,7 @@ from fairest_cli.tui.screens.room_code_prompt import RoomCodePrompt
 from fairest_cli.tui.screens.tournament import TournamentScreen
 from fairest_cli.tui.screens.tournament_race import TournamentRaceScreen
 from fairest_protocol.calculation.moves import MOVES
-from fairest_protocol.messages.tournaments import CreateTournament, JoinTournament, TournamentPhase
+from fairest_protocol.messages.tournaments import CreateTournament, JoinTournament, TournamentPhase, WatchTournament
 from tests.support.full_screen import Terminal, terminal
 from tests.support.tournaments import entrant, play_careless
 
@@ -29,6 +29,24 @@ async def shown(player: Terminal) -> TournamentScreen:
     screen = await player.is_on(TournamentScreen)
     await player.until(lambda: screen.known is not None)
     return screen
+
+
+@pytest.mark.parametrize(("columns", "lines"), [(80, 24), (50, 16)])
+async def test_a_spectator_sees_who_plays_and_no_key_of_players(
+    server_url: str, tmp_path: Path, columns: int, lines: int
+) -> None:
+    ann = entrant(server_url, "ann")
+    code = (await ann.enter(CreateTournament(most_players=2))).code
+    watching = InTournament(WatchTournament(tournament=code), server_url, "eve")
+    async with terminal(watching, tmp_path, columns=columns, lines=lines) as player:
+        await player.sees("ann")
+        assert "Enter ready" not in player.text and "s start" not in player.text
+        assert "v races" in player.text
+        bob = entrant(server_url, "bob")
+        await bob.join(code)
+        await player.sees("bob")
+        await bob.close()
+    await ann.close()
 
 
 @pytest.mark.long
