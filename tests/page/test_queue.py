@@ -47,8 +47,9 @@ async def test_two_who_want_a_quick_race_meet_and_see_their_ratings(fleet: Fleet
         await ann.click("[data-slot='a']")
         await stop_race(ann)
         await stop_race(bob)
-        for browser, page in ((one, ann), (other, bob)):
+        for browser, page, opponent in ((one, ann, "bob"), (other, bob, "ann")):
             await page.wait_for_selector("p.rating >> text=Your rating: ")
+            await page.wait_for_selector(f"p.rating >> text=/Rounds against {opponent}: [01] : [01]/")
             await browser.check(page)
         player = await one.open(url, "/p/ann?against=bob")
         await player.wait_for_selector("table >> text=classic")

@@ -22,21 +22,29 @@ export const fetchLeaderboard = (rules, page) => fetchAnswer(`/leaderboard?${new
 export const fetchPlayer = (name, against = null) =>
   fetchAnswer(`/players/${encodeURIComponent(name)}${against ? `?${new URLSearchParams({ against })}` : ""}`);
 
-/** Return the rating of a player in a variant as {rating, deviation, rounds}; null if there is none, or it cannot be read. */
-async function fetchRating(name, rules) {
-  const page = await fetchPlayer(name);
-  return (typeof page === "string" ? null : page.ratings.find((each) => each.rules === rules)) ?? null;
+/**
+ * Return the rating of a player in a variant as {rating, deviation, rounds}, with the rounds `won` of the player and of
+ * another one between the two, null before the first one. Return null if there is no rating, or it cannot be read.
+ */
+async function fetchRating(name, other, rules) {
+  const page = await fetchPlayer(name, other);
+  const inVariant = (list) => list.find((each) => each.rules === rules);
+  const rating = typeof page === "string" ? null : inVariant(page.ratings);
+  return rating ? { ...rating, won: inVariant(page.pairs)?.wins ?? null } : null;
 }
 
-/** What a match changes in the rating of a player; it is read when the match begins, and again behind its end. */
+/** What a match changes in the rating of a player, and the score against the other one; read before and after the match. */
 export class RatingChange {
   /** The rating after the match with its change, in words; empty until it is known. */
   text = "";
   #read;
   #before;
 
-  constructor(name, rules) {
-    this.#read = () => fetchRating(name, rules);
+  #other;
+
+  constructor(name, other, rules) {
+    this.#other = other;
+    this.#read = () => fetchRating(name, other, rules);
     this.#before = this.#read();
   }
 
@@ -47,7 +55,7 @@ export class RatingChange {
       await new Promise((done) => setTimeout(done, PAUSE_MS));
       const now = await this.#read();
       if (!now || now.rounds <= (before?.rounds ?? 0)) continue;
-      this.text = TEXT.ratingChanged({ ...now, change: before ? now.rating - before.rating : null });
+      this.text = TEXT.ratingChanged({ ...now, change: before ? now.rating - before.rating : null, other: this.#other });
       announce(this.text);
       onText();
     }

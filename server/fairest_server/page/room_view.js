@@ -132,7 +132,7 @@ export class RoomView {
     }
     if (entry.type === "started") this.#table.start(this.#connection.now);
     if (entry.type === "dealt" && this.#own && this.#scene.round_number === 1)
-      this.#rating = new RatingChange(this.#own.name, this.#scene.options.rules);
+      this.#rating = new RatingChange(this.#own.name, this.#scene.seats[1 - this.#connection.seat].name, this.#scene.options.rules);
     if (entry.type === "round_finished" && entry.match_is_over) this.#rating?.follow(() => this.#draw());
   }
 

@@ -98,8 +98,11 @@ export const TEXT = {
   scoreOf: (name, other) => `Rounds of ${name} against ${other}`,
   neverMet: (name, other) => `${name} and ${other} have no rated round against each other.`,
   matchesOf: "Finished matches of this name",
-  ratingChanged: ({ rating, deviation, change, is_provisional: isProvisional }) =>
-    `Your rating: ${rating} ± ${deviation}${change === null ? "" : ` (${change < 0 ? "−" : "+"}${Math.abs(change)})`}${isProvisional ? ", provisional" : ""}`,
+  ratingChanged: ({ rating, deviation, change, is_provisional: isProvisional, won, other }) => {
+    const changed = change === null ? "" : ` (${change < 0 ? "−" : "+"}${Math.abs(change)})`;
+    const score = won ? `. Rounds against ${other}: ${won.join(" : ")}` : "";
+    return `Your rating: ${rating} ± ${deviation}${changed}${isProvisional ? ", provisional" : ""}${score}`;
+  },
   // The daily deal.
   dailyTitle: "The daily deal",
   dailyHint: "One sealed deck a day (UTC) and variant, the same for everybody. Each player races it alone and once.",
