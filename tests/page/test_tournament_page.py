@@ -141,16 +141,6 @@ async def test_the_page_says_below_the_standings_that_they_are_not_rated(browser
         await page.wait_for_selector(".scrolled + .hint >> text=A tournament changes nobody's rating.")
 
 
-async def test_the_page_leads_to_the_record_of_each_race(browser: Browser, fleet: Fleet) -> None:
-    url = await fleet.start()
-    async with AsyncExitStack() as stack:
-        code = await play_a_cup(url, stack)
-    page = await browser.open(url, f"/t/{code}")
-    await page.wait_for_selector("text=record >> nth=1")
-    links = await page.eval_on_selector_all("[href^='/tournament-races/']", "(links) => links.map(({ href }) => href)")
-    assert [(await page.request.get(link)).status for link in links] == [200, 200]
-
-
 async def test_a_page_goes_on_after_the_server_was_killed(browser: Browser, fleet: Fleet) -> None:
     url = await fleet.start()
     async with two_players(url) as (_, bob, code):

@@ -3,8 +3,8 @@
 import { createInterface } from "node:readline";
 
 const page = (name) => import(new URL(`../../server/fairest_server/page/${name}.js`, import.meta.url));
-const [bytes, sha2, shake, ed25519, board, deal, record, scene, seal, practice, tv, witness, cheated, certified, lineSearch, heads, receiptCheck, dailyEntries, dailyGame] = await Promise.all(
-  ["bytes", "sha2", "shake256", "ed25519", "board", "deal", "record", "scene", "seal", "practice", "tv", "witness", "cheated", "certified", "line_search", "heads", "receipt_check", "daily_entries", "daily_game"].map(page));
+const [bytes, sha2, shake, ed25519, board, deal, record, scene, seal, practice, tv, witness, cheated, certified, lineSearch, heads, receiptCheck, dailyEntries, dailyGame, soloRecord] = await Promise.all(
+  ["bytes", "sha2", "shake256", "ed25519", "board", "deal", "record", "scene", "seal", "practice", "tv", "witness", "cheated", "certified", "line_search", "heads", "receipt_check", "daily_entries", "daily_game", "solo_record"].map(page));
 const { fromHex, toHex } = bytes;
 
 const ANSWERS = {
@@ -34,6 +34,22 @@ const ANSWERS = {
       return { sentences, fault: fault.message };
     }
     return { sentences, fault: null };
+  },
+  /** Prove the record of a race that was raced alone: the sentences, and what is wrong. */
+  solo({ text, key }) {
+    const sentences = [];
+    try {
+      for (const sentence of soloRecord.checkSolo(soloRecord.parseSolo(text), key)) sentences.push(sentence);
+    } catch (fault) {
+      if (!(fault instanceof record.WrongRecord)) throw fault;
+      return { sentences, fault: fault.message };
+    }
+    return { sentences, fault: null };
+  },
+  /** Replay one such race, or two beside one another: each step with its event, and what both seats have then. */
+  solo_steps({ texts }) {
+    const steps = soloRecord.soloSteps(...texts.map(soloRecord.parseSolo));
+    return steps.map(({ event, race: { racers } }) => ({ event, racers: racers.map(({ board: { foundations, piles }, ending }) => ({ foundations, piles, ending })) }));
   },
   /** Begin a daily deal with the first view, and go on with the others: the moves that are known then, or the alarm. */
   daily_views({ rules, views: [first, ...answers] }) {

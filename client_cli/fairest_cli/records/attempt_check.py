@@ -37,5 +37,5 @@ def checking_attempt(text: str, key: bytes | None = None) -> Iterator[str]:
     score = record.score
     yield (
         f"All {len(record.moves)} moves were within the rules and the limit, and lead to the score: "
-        f"{score.placed} cards, {score.direct} of them straight from the stock, in {score.time_ms / 1000:.1f} s."
+        f"{score.placed} cards, {score.direct} of them straight from the stock, in {score.time_ms // 100 / 10:.1f} s."
     )

@@ -39,7 +39,7 @@ def checking_tournament_race(text: str, key: bytes | None = None) -> Iterator[st
     score = record.score
     yield (
         f"All {len(record.moves)} moves were within the rules and the limit, and lead to the score: "
-        f"{score.placed} cards, {score.direct} of them straight from the stock, in {score.time_ms / 1000:.1f} s."
+        f"{score.placed} cards, {score.direct} of them straight from the stock, in {score.time_ms // 100 / 10:.1f} s."
     )
 
 

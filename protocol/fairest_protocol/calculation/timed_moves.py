@@ -61,7 +61,7 @@ def read_bytes(text: str, length: int) -> bytes:
 
 
 def read_number(value: object) -> int:
-    """Return a number from 0."""
-    if type(value) is not int or value < 0:
-        raise ValueError(f"a number from 0, not {value!r}")
+    """Return a number from 0 of up to 15 digits, which every client can hold."""
+    if type(value) is not int or not 0 <= value < 10**15:
+        raise ValueError(f"a number from 0 of up to 15 digits, not {value!r}")
     return value

@@ -8,7 +8,10 @@ import { NoRecord, fetchRecord, showRecord } from "./record_view.js";
 import { showLeaderboard, showPlayer } from "./ratings_view.js";
 import { PracticeView } from "./practice_view.js";
 import { RoomView } from "./room_view.js";
+import { soloKind } from "./solo_record.js";
+import { showSolo } from "./solo_view.js";
 import { TEXT } from "./texts.js";
+import { showTournamentRace } from "./tournament_race_view.js";
 import { TournamentList, TournamentView } from "./tournament_view.js";
 import { findMatch } from "./tv.js";
 
@@ -70,6 +73,7 @@ function choosePage() {
   else if (kind === "ratings") show(showLeaderboard(location.search));
   else if (kind === "p" && name) show(showPlayer(decodeURIComponent(name), location.search));
   else if (kind === "tv") showTv();
+  else if (kind === "t" && name && location.search) show(showTournamentRace(name, location.search));
   else if (kind === "t") show((name ? new TournamentView(name) : new TournamentList()).element);
   else if (kind === "today") show(new DailyView(location.search).element);
   else if (kind === "practice") show(new PracticeView(location.search).element);
@@ -102,6 +106,9 @@ function offerColours() {
   });
 }
 
-document.addEventListener("record", async ({ detail: file }) => show(...showRecord(await file.text())));
+document.addEventListener("record", async ({ detail: file }) => {
+  const text = await file.text();
+  show(...(soloKind(text) ? showSolo(text) : showRecord(text)));
+});
 offerColours();
 choosePage();

@@ -12,9 +12,9 @@ import { afterEntry, betweenMatches } from "./scene.js";
 import { commitSecret, hash, makeEnvelope, makeSeed } from "./seal.js";
 
 /** The time that an attempt has, of which pauses of the server are no part. */
-const LIMIT_MS = 1200000;
+export const LIMIT_MS = 1200000;
 /** In the place of the bytes of seat 1, where nobody sits. */
-const NO_BYTES = "00".repeat(32);
+export const NO_BYTES = "00".repeat(32);
 
 const demand = (condition, sentence) => {
   if (!condition) throw new Cheated(sentence);
@@ -79,7 +79,7 @@ export function checkTable(rows) {
 
 /** Return the row of our attempt. Throws `Cheated` if the table has none with the score that we were shown. */
 export function findOwnRow(rows, name, result) {
-  const own = rows.find((row) => row.name === name && compareScores(row, result) === 0);
+  const own = rows.find((row) => row.name === name && isSameScore(row, result));
   demand(own, "Your attempt is not in the table with the score that the server has shown to you.");
   return own;
 }
@@ -90,6 +90,9 @@ export const isSameSeal = (one, other) => isSame(sealOf(one), sealOf(other));
 /** Return a positive number if the first score is the better one, 0 if both are equal. */
 const compareScores = (one, other) =>
   one.won - other.won || one.placed - other.placed || one.direct - other.direct || other.time_ms - one.time_ms;
+
+/** Return whether two scores are the same. */
+export const isSameScore = (one, other) => compareScores(one, other) === 0;
 
 /** Check what does not depend on the seed, before a card is turned. */
 function checkDealt(rules, { layout, starters, markers, envelopes, piles, redeals }) {

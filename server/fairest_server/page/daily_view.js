@@ -11,7 +11,9 @@ import { PageMissing, fetchDaily, openDaily } from "./daily_table.js";
 import { announce, make, setText } from "./dom.js";
 import { click, press, targetsOf } from "./hand.js";
 import DATA from "./record_data.js";
+import { NoRecord } from "./record_view.js";
 import { readDailyNote, readNoteUnderWay } from "./storage.js";
+import { showAttempt } from "./solo_view.js";
 import { table } from "./table.js";
 import { TEXT, clock } from "./texts.js";
 
@@ -25,6 +27,8 @@ const dayAfter = (day, days) => new Date(Date.parse(day) + days * DAY_MS).toISOS
 export class DailyView {
   #rules;
   #day;
+  /** The id of the attempt that is to be replayed, or null. */
+  #attemptId;
   #notice = make("p", { role: "status" });
   #chain = make("p", { class: "chain", role: "status" });
   #warning = make("p", { class: "warning", role: "alert" });
@@ -41,6 +45,7 @@ export class DailyView {
     const asked = new URLSearchParams(query);
     this.#rules = DATA.terms.rules.includes(asked.get("rules")) ? asked.get("rules") : "classic";
     this.#day = /^\d{4}-\d\d-\d\d$/.test(asked.get("day") ?? "") ? asked.get("day") : null;
+    this.#attemptId = asked.get("attempt");
     const chosen = make("select", {}, ...DATA.terms.rules.map((value) => make("option", { value, selected: value === this.#rules }, value)));
     chosen.addEventListener("change", () => location.assign(this.#path(chosen.value, this.#day)));
     this.element = make(
@@ -50,8 +55,8 @@ export class DailyView {
     this.#load();
   }
 
-  #path(rules, day) {
-    return `/today?${new URLSearchParams(day ? { rules, day } : { rules })}`;
+  #path(rules, day, more = {}) {
+    return `/today?${new URLSearchParams(day ? { rules, day, ...more } : { rules })}`;
   }
 
   async #load() {
@@ -117,13 +122,16 @@ export class DailyView {
     try {
       const { rows, own, proofs } = await openDaily(page, readDailyNote(page.rules, page.day));
       const marked = ({ rank }, isOwn) => (isOwn ? `▸ ${rank}` : String(rank));
+      const replay = ({ attempt, name }) =>
+        make("a", { href: this.#path(page.rules, page.day, { attempt }), "aria-label": TEXT.dailyReplayOf(name) }, TEXT.replay);
       const lines = rows.map((row) => [
-        marked(row, row === own), row.name, `${row.placed}${row.won ? " ✓" : ""}`, String(row.direct), clock(row.time_ms), String(row.from_address)]);
+        marked(row, row === own), row.name, `${row.placed}${row.won ? " ✓" : ""}`, String(row.direct), clock(row.time_ms), String(row.from_address), replay(row)]);
       return [
+        ...(this.#attemptId ? await showAttempt(page, rows, this.#attemptId) : []),
         ...(rows.length ? [table(TEXT.dailyTable(page.day, page.rules), TEXT.dailyHeads, lines)] : [make("p", {}, TEXT.dailyNobody)]),
         make("ul", { class: "proof right" }, ...proofs.map((each) => make("li", {}, each)))];
     } catch (fault) {
-      if (fault instanceof PageMissing) return [make("p", { role: "alert" }, fault.message)];
+      if (fault instanceof PageMissing || fault instanceof NoRecord) return [make("p", { role: "alert" }, fault.message)];
       if (!(fault instanceof Cheated)) throw fault;
       return [alarm(fault.message)];
     }

@@ -121,9 +121,9 @@ export class TournamentView {
       if (pair.points) setText(said, TEXT.pairResult(pair.points[seat], score, score && clock(score.time_ms)));
       else if (isUnderWay && phase === "racing") this.#counts.set(name, said);
       else if (isUnderWay && ready.has(name)) setText(said, TEXT.isReady);
-      const address = `/tournament-races/${code}?${new URLSearchParams({ round: played.number, name })}`;
-      const record = score ? make("a", { href: address, "aria-label": TEXT.raceRecordOf(name, played.number) }, TEXT.raceRecord) : "";
-      return make("span", { class: "side-of" }, make("strong", {}, playerLink(name)), said, record);
+      const address = `/t/${code}?${new URLSearchParams({ round: played.number, name })}`;
+      const replay = score ? make("a", { href: address, "aria-label": TEXT.raceReplayOf(name, played.number) }, TEXT.raceReplay) : "";
+      return make("span", { class: "side-of" }, make("strong", {}, playerLink(name)), said, replay);
     };
     const lines = played.pairs.map((pair) => make("li", {}, side(pair, 0), side(pair, 1)));
     return make(

@@ -55,6 +55,7 @@ def _changed(field: str, value: object) -> str:
         ("secret", "00" * 31),
         ("secret", "00" * 32),
         ("beacon", "00" * 32),
+        ("beacon_number", 10**15),
         ("day", "2026-11-25"),
         ("day", "2026-2-30"),
         ("rules", "easy"),
