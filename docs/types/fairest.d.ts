@@ -1156,6 +1156,7 @@ export interface SeatScene {
   entropy_hash: Hex32 | null;
   entropy: Hex32 | null;
   wins: number;
+  matches_won: number;
   wants_rematch: boolean;
   board: Board | null;
   turn: Turn | null;

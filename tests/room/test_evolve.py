@@ -2,15 +2,20 @@
 
 import pytest
 
+from fairest_protocol.messages.codec import decode_from_server
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Leave, Rematch
+from fairest_protocol.messages.from_server import Snapshot
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.rivals import RivalWish
 from fairest_protocol.value import replace
 from fairest_server.room import events
+from fairest_server.room.catchup import make_catchup
 from fairest_server.room.checkpoint import make_checkpoint
 from fairest_server.room.evolve import evolve
+from fairest_server.room.projection import StepHistory
 from fairest_server.room.state import Clocks, SeatState
+from fairest_server.room.view import ORIGIN
 from tests.support.races import Table, raced, start_next_round
 
 CLOCKS = Clocks(
@@ -32,6 +37,7 @@ def marked(seat: SeatState | None) -> SeatState:
         entropy_hash=bytes(32),
         entropy=bytes(32),
         wins=2,
+        matches_won=3,
         wants_rematch=True,
         has_asked_finish=True,
         moves=7,
@@ -87,7 +93,7 @@ def test_of_the_last_round_the_next_one_keeps_the_wins_of_a_match_that_goes_on(i
     state = replace(table.state, seats=(marked(first), marked(second)), match_is_over=is_over)
     opened = events.RoundOpened(round=bytes(16), secret=bytes(32), signature=bytes(64))
     wins = 0 if is_over else 2
-    kept = tuple(replace(of_a_new_seat(seat), wins=wins) for seat in state.seats)
+    kept = tuple(replace(of_a_new_seat(seat), wins=wins, matches_won=3) for seat in state.seats)
     assert evolve(state, opened, table.now_ms).seats == kept
 
 
@@ -111,6 +117,51 @@ def test_a_match_of_draws_is_over_after_its_last_round(best_of: int) -> None:
         start_next_round(table)
         stop_both(table)
     assert table.state.round is not None and table.state.round.number == best_of
+
+
+def matches_won(table: Table) -> list[int]:
+    return [table.state.seat(seat).matches_won for seat in (0, 1)]
+
+
+def race_again(table: Table) -> None:
+    """Let both players of a match that is over race a rematch, until its race has started."""
+    table.rematch()
+    table.deal()
+    table.let_time_pass()
+
+
+def test_each_match_of_a_room_counts_for_the_seat_that_has_won_it() -> None:
+    table = Table(1)
+    table.start()
+    for loser in (0, 0, 1):
+        if table.state.match_is_over:
+            race_again(table)
+        table.play(loser, "resign")
+    assert matches_won(table) == [1, 2]
+
+
+def test_a_round_that_does_not_end_its_match_counts_for_no_match() -> None:
+    table = Table(1, RoomOptions(best_of=3))
+    table.start()
+    table.play(0, "resign")
+    assert matches_won(table) == [0, 0]
+
+
+def test_a_drawn_match_counts_for_nobody() -> None:
+    table = Table(1)
+    table.start()
+    stop_both(table)
+    assert matches_won(table) == [0, 0]
+
+
+def test_a_spectator_that_comes_to_a_rematch_is_shown_the_matches_of_before() -> None:
+    table = Table(1)
+    table.start()
+    table.play(0, "resign")
+    race_again(table)
+    snapshot = decode_from_server(make_catchup("a-b", StepHistory(table.steps), None, ORIGIN, 0).text)
+    assert isinstance(snapshot, Snapshot)
+    assert [seat.matches_won for seat in snapshot.scene.seats] == [0, 1]
 
 
 def stop_both(table: Table) -> None:

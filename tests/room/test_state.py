@@ -79,7 +79,7 @@ def test_a_match_that_a_player_leaves_before_its_first_race_is_not_archived() ->
 
 
 def test_a_new_seat_has_no_connection_and_nothing_of_a_match() -> None:
-    assert SeatState("player-0", "ann") == SeatState("player-0", "ann", None, None, None, 0, False, False, 0, "")
+    assert SeatState("player-0", "ann") == SeatState("player-0", "ann", None, None, None, 0, 0, False, False, 0, "")
 
 
 def test_a_deadline_of_the_room_belongs_to_no_seat() -> None:

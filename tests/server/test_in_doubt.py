@@ -1,6 +1,5 @@
 """Redis executes an append and its reply is lost: nothing that is stored is refused, and a doubt is called a doubt."""
 
-import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from fairest_protocol.messages.from_server import Accepted, FromServer, Left, Re
 from fairest_protocol.messages.refusals import Refusal
 from fairest_server.app import running
 from fairest_server.live.doubt import IN_DOUBT_SECONDS
+from fairest_server.membership.heartbeat import SILENCE_SECONDS
 from fairest_server.room.events import MatchPublished, RoomCreated, SeatTaken
 from fairest_server.room.steps import LogEntry
 from fairest_server.settings import Settings
@@ -199,11 +199,15 @@ async def test_moves_behind_one_that_redis_stored_are_made_in_order(link: Link, 
         assert not any(isinstance(message, Refused) for message in first.received)
 
 
-async def test_a_doubt_ends_before_clients_are_sent_away(link: Link, url: str) -> None:
+async def test_a_doubt_ends_while_redis_stays_away(link: Link, url: str) -> None:
     async with racing_players(url) as (first, _):
         await lose_reply(link, first, Play(number=1, move=MOVES["sa"]))
-        async with asyncio.timeout(IN_DOUBT_SECONDS + 1.0):
-            await first.receive_a(Refused)
+        assert (await first.receive_a(Refused)).code is Refusal.IN_DOUBT
+
+
+def test_a_doubt_ends_before_clients_are_sent_away() -> None:
+    """By the two times, since a busy machine adds to what a client measures."""
+    assert IN_DOUBT_SECONDS <= SILENCE_SECONDS / 2
 
 
 async def lose_reply_to_create(link: Link, client: WireClient) -> None:

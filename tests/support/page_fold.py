@@ -22,6 +22,7 @@ def empty_seat() -> Json:
         "entropy_hash": None,
         "entropy": None,
         "wins": 0,
+        "matches_won": 0,
         "wants_rematch": False,
         "board": None,
         "turn": None,
@@ -138,7 +139,7 @@ def _after_entry_of_room(scene: Json, entry: Json) -> Json:
                 if holder[name] is not None:
                     holder[name] += entry["length_ms"]
         case "round_opened":
-            kept = ("wins",) if entry["round_number"] > 1 else ()
+            kept = ("wins", "matches_won") if entry["round_number"] > 1 else ("matches_won",)
             seats = [_kept(each, *kept) for each in scene["seats"]]
             scene = empty_scene(scene["options"]) | {
                 "phase": "ready",
@@ -161,6 +162,8 @@ def _after_entry_of_room(scene: Json, entry: Json) -> Json:
             scene |= {name: entry[name] for name in ("outcome", "duration_ms", "match_is_over", "secret")}
             for each, wins in zip(scene["seats"], entry["wins"], strict=True):
                 each |= {"wins": wins, "has_stopped": True}
+                if entry["match_is_over"] and wins > min(entry["wins"]):
+                    each["matches_won"] += 1
         case "room_closed":
             scene |= {"phase": "closed", "until_ms": None}
     return scene

@@ -83,6 +83,18 @@ def seats_by_result(outcome: Outcome) -> list[int]:
     return sorted(range(len(outcome.scores)), key=lambda seat: seat != outcome.winner)
 
 
+def describe_series(matches_won: Sequence[int], names: Sequence[str]) -> str:
+    """Return the matches that two players have won in a room, ``Matches in this room: ann 2, bob 1``.
+
+    Empty before the second one that somebody has won.
+    """
+    if sum(matches_won) < 2:
+        return ""
+    return "Matches in this room: " + ", ".join(
+        f"{clean(name)} {count}" for name, count in zip(names, matches_won, strict=True)
+    )
+
+
 def describe_wins(wins: Sequence[int], names: Sequence[str]) -> str:
     """Return the result of several rounds, the winner's number first: ``ann won, 2 rounds to 1``."""
     more, fewer = max(wins), min(wins)

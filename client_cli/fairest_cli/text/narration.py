@@ -12,7 +12,7 @@ from fairest_cli.model.proof import describe_proof
 from fairest_cli.session.connection import Update
 from fairest_cli.text.absence import describe_return, is_past_absence
 from fairest_cli.text.board_text import COLUMNS, describe_board, format_time
-from fairest_cli.text.move_text import describe_move, describe_result
+from fairest_cli.text.move_text import describe_move, describe_result, describe_series
 from fairest_cli.text.room_options import describe_options
 from fairest_cli.text.waiting_players import describe_queue
 from fairest_cli.untrusted_text import as_json_line, clean
@@ -216,6 +216,10 @@ def _describe_finished(model: KnownRoom, entry: entries.RoundFinished) -> Iterat
         more, fewer = max(entry.wins), min(entry.wins)
         leader = "" if more == fewer else f" for {_name(model, entry.wins.index(more))}"
         yield f"{state} {more} to {fewer}{leader}."
+    if model.scene and entry.match_is_over:
+        series = describe_series([seat.matches_won for seat in model.scene.seats], [_name(model, 0), _name(model, 1)])
+        if series:
+            yield f"{series}."
 
 
 def describe_end(model: KnownRoom) -> str:

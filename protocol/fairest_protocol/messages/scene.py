@@ -69,6 +69,8 @@ class SeatScene(ServerMessage):
     entropy_hash: Hash | None = None
     entropy: Secret | None = None
     wins: int = 0
+    matches_won: int = 0
+    """The matches that the player has won in this room against the player in the other seat."""
     wants_rematch: bool = False
     board: Annotated[Board, AfterValidator(_checked_board), _BoardSchema()] | None = None
     turn: ShownTurn | None = None
@@ -162,7 +164,7 @@ class Scene(ServerMessage):
         return scene
 
     def _after_seat_freed(self, seat: int) -> "Scene":
-        """Return the scene with this seat free. The player who stays keeps the seat, but not the score of the match."""
+        """Return the scene with this seat free. The player who stays keeps the seat, but no score."""
         seats = [
             SeatScene(name=each.name, is_connected=each.is_connected, until_ms=each.until_ms) for each in self.seats
         ]
@@ -177,6 +179,7 @@ class Scene(ServerMessage):
                 is_connected=each.is_connected,
                 until_ms=each.until_ms,
                 wins=0 if first else each.wins,
+                matches_won=each.matches_won,
             )
             for each in self.seats
         )
@@ -233,8 +236,9 @@ class Scene(ServerMessage):
             secret=entry.secret,
             until_ms=None,
         )
-        for seat in (0, 1):
-            scene = _with_seat(scene, seat, wins=entry.wins[seat], has_stopped=True)
+        for seat, wins in enumerate(entry.wins):
+            matches_won = self.seats[seat].matches_won + (entry.match_is_over and wins > entry.wins[1 - seat])
+            scene = _with_seat(scene, seat, wins=wins, matches_won=matches_won, has_stopped=True)
         return scene
 
 

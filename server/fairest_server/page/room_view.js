@@ -243,6 +243,8 @@ export class RoomView {
       if (explanation) parts.push(make("p", { class: "explained" }, explanation));
       if (this.#record) parts.push(this.#record);
       if (this.#rating?.text) parts.push(make("p", { class: "rating" }, this.#rating.text));
+      const matchesWon = seats.map(({ matches_won: won = 0 }) => won);
+      if (isOver && matchesWon[0] + matchesWon[1] > 1) parts.push(make("p", { class: "series" }, TEXT.series(this.#names, matchesWon)));
       if (!isOver) parts.push(make("p", {}, TEXT.nextRound));
       else if (this.#own) parts.push(...this.#rematch(seats, button));
       if (isOver) parts.push(make("a", { class: "button", href: `/m/${this.#scene.match}` }, TEXT.replay));

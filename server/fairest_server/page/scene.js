@@ -3,7 +3,7 @@
 import { changed, play, turn } from "./board.js";
 
 const NEW_SEAT = {
-  name: null, is_connected: false, until_ms: null, entropy_hash: null, entropy: null, wins: 0, wants_rematch: false,
+  name: null, is_connected: false, until_ms: null, entropy_hash: null, entropy: null, wins: 0, matches_won: 0, wants_rematch: false,
   board: null, turn: null, moves: 0, has_stopped: false,
 };
 const NEW_ROUND = {
@@ -30,8 +30,8 @@ const FOLDS = {
     until_ms: later(scene.until_ms, length_ms),
   }),
   round_opened(scene, { round, match, round_number, commitment, signature, until_ms }) {
-    const seats = scene.seats.map(({ name, is_connected, until_ms: away, wins }) =>
-      ({ ...NEW_SEAT, name, is_connected, until_ms: away, wins: round_number === 1 ? 0 : wins }));
+    const seats = scene.seats.map(({ name, is_connected, until_ms: away, wins, matches_won }) =>
+      ({ ...NEW_SEAT, name, is_connected, until_ms: away, wins: round_number === 1 ? 0 : wins, matches_won }));
     const opened = { ...NEW_ROUND, round, match, round_number, commitment, signature, until_ms };
     return { options: scene.options, phase: "ready", seats, ...opened };
   },
@@ -66,7 +66,10 @@ const FOLDS = {
     return scene.phase === "racing" ? { ...after, until_ms } : after;
   },
   round_finished(scene, { outcome, duration_ms, match_is_over, secret, wins }) {
-    const seats = scene.seats.map((seat, place) => ({ ...seat, wins: wins[place], has_stopped: true }));
+    const seats = scene.seats.map((seat, place) => {
+      const hasWonMatch = match_is_over && wins[place] > wins[1 - place];
+      return { ...seat, wins: wins[place], matches_won: (seat.matches_won ?? 0) + Number(hasWonMatch), has_stopped: true };
+    });
     return { ...scene, seats, outcome, duration_ms, match_is_over, secret, phase: "finished", until_ms: null };
   },
   rematch_wanted: (scene, { seat }) => withSeat(scene, seat, { wants_rematch: true }),

@@ -244,6 +244,7 @@ export const TEXT = {
   proved: (count) => `Sealed deal: all ${count} cards match their envelopes; the commitment was kept.`,
   recordProved: "The record was checked as well, move by move.",
   recordWrong: (reason) => `The record of this match is wrong: ${reason}`,
+  series: (names, won) => `Matches in this room: ${names.map((name, seat) => `${name} ${won[seat]}`).join(", ")}.`,
   rematch: "Rematch (R)",
   rematchWaits: "You want a rematch; waiting for the other player …",
   rematchAsked: (name) => `${name} wants a rematch.`,

@@ -110,6 +110,7 @@ def _scene_of_open_round(state: RoomState) -> Scene:
             is_connected=seat.connection_id is not None,
             until_ms=state.clocks.away_until_ms[number],
             wins=seat.wins,
+            matches_won=seat.matches_won,
         )
         for number, seat in ((0, state.seat(0)), (1, state.seat(1)))
     )

@@ -190,6 +190,7 @@ def _freed(state: RoomState, seat: int, at_ms: int) -> RoomState:
             entropy_hash=None,
             entropy=None,
             wins=0,
+            matches_won=0,
             wants_rematch=False,
             has_asked_finish=False,
             moves=0,
@@ -268,18 +269,25 @@ def _dealt(state: RoomState, step: int | None, at_ms: int) -> RoomState:
 
 def _finished(state: RoomState, outcome: Outcome, at_ms: int) -> RoomState:
     ended = open_round(state)
-    seats = tuple(replace(state.seat(seat), wins=state.seat(seat).wins + (outcome.winner == seat)) for seat in (0, 1))
-    most = max(seat.wins for seat in seats)
+    first, second = (state.seat(seat).wins + (outcome.winner == seat) for seat in (0, 1))
     best_of = state.options.best_of
-    match_is_over = most > best_of // 2 or ended.number >= best_of
+    match_is_over = max(first, second) > best_of // 2 or ended.number >= best_of
+    seats = (
+        _with_wins(state.seat(0), first, has_won_match=match_is_over and first > second),
+        _with_wins(state.seat(1), second, has_won_match=match_is_over and second > first),
+    )
     seconds_to_next_round = None if match_is_over else BETWEEN_ROUNDS_SECONDS
     finished = _enter(state, Trigger.ROUND_OVER, at_ms, seconds_to_next_round)
     unseen_until_ms = at_ms + state.options.grace_seconds * 1000 if match_is_over else None
     return replace(
         after_round(finished),
-        seats=(seats[0], seats[1]),
+        seats=seats,
         round=replace(ended, outcome=outcome),
         clocks=replace(finished.clocks, finished_at_ms=at_ms, unseen_until_ms=unseen_until_ms),
         match_is_over=match_is_over,
         unrecorded_match=state.matches if match_is_over else state.unrecorded_match,
     )
+
+
+def _with_wins(seat: SeatState, wins: int, *, has_won_match: bool) -> SeatState:
+    return replace(seat, wins=wins, matches_won=seat.matches_won + has_won_match)

@@ -26,6 +26,7 @@ class SeatState(Value):
     """A taken seat.
 
     `player` is the hash of its player's token; `connection_id` names the connection that speaks for it, if any.
+    `wins` counts rounds of the match, `matches_won` the matches in this room against the player in the other seat.
     `moves` and `last_move` are those of a race that is over, and only set after a checkpoint, which keeps no race.
     """
 
@@ -35,6 +36,7 @@ class SeatState(Value):
     entropy_hash: bytes | None = None
     entropy: bytes | None = None
     wins: int = 0
+    matches_won: int = 0
     wants_rematch: bool = False
     has_asked_finish: bool = False
     moves: int = 0

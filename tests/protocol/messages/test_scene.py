@@ -31,6 +31,7 @@ EMPTY_SEAT = {
     "entropy_hash": None,
     "entropy": None,
     "wins": 0,
+    "matches_won": 0,
     "wants_rematch": False,
     "board": None,
     "turn": None,

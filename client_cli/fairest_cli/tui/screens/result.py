@@ -17,7 +17,7 @@ from fairest_cli.session.progress import progress_of
 from fairest_cli.session.room_session import RoomSession
 from fairest_cli.session.saving import describe_unsaved, save_elsewhere
 from fairest_cli.text.board_text import describe_ledger, describe_score, format_time
-from fairest_cli.text.move_text import YOU, describe_winner_first, seats_by_result
+from fairest_cli.text.move_text import YOU, describe_series, describe_winner_first, seats_by_result
 from fairest_cli.text.narration import describe_end, player_name
 from fairest_cli.text.ratings import standings_after_match
 from fairest_cli.tui.board.card_style import GOLD, QUIET, fitted_key_line, longest_fit
@@ -254,11 +254,22 @@ class ResultScreen(RoomScreen):
 
 
 def _describe_match(end: KnownRoom) -> Text:
-    """Return the score of a match of several rounds; for one of one round, the heading of the chart."""
+    """Return the score of a match of several rounds, and the matches that both have won in this room.
+
+    For the first match of one round, return the heading of the chart.
+    """
     scene = end.scene
-    if scene is None or scene.options.best_of == 1:
+    if scene is None:
         return Text("  Cards placed over time:", QUIET)
+    series = ""
+    if scene.match_is_over:
+        series = describe_series(
+            [seat.matches_won for seat in scene.seats], [player_name(end, seat) for seat in (0, 1)]
+        )
+    if scene.options.best_of == 1:
+        return Text(f"  {series}", "bold") if series else Text("  Cards placed over time:", QUIET)
     first, second = (seat.wins for seat in scene.seats)
     state = "The match is over" if scene.match_is_over else f"Round {scene.round_number} of at most"
     of = "" if scene.match_is_over else f" {scene.options.best_of}"
-    return Text(f"  {state}{of}: {player_name(end, 0)} {first}, {player_name(end, 1)} {second}", "bold")
+    lines = [f"  {state}{of}: {player_name(end, 0)} {first}, {player_name(end, 1)} {second}"]
+    return Text("\n".join([*lines, f"  {series}"] if series else lines), "bold")
