@@ -35,6 +35,7 @@ def file_paths(index: Answer) -> list[str]:
         "/r/quiet-amber-otter?join",
         "/r/",
         "/m?player=ann",
+        "/me",
         "/ratings?rules=senior",
         "/p/ann",
     ],

@@ -12,6 +12,7 @@ from redis.asyncio import Redis
 from fairest_protocol.messages.from_client import Create, Join
 from fairest_protocol.messages.options import RoomOptions
 from tests.page.conftest import needed_browser
+from tests.page.test_identity import file_of, new_player, open_as
 from tests.page.test_ratings import rate
 from tests.support.axe import violations
 from tests.support.bots import bot, start_match
@@ -60,6 +61,7 @@ async def test_the_pages_without_a_race_are_for_everybody(looking: Browser, flee
             "/m": f"a[href='/m/{record.match_id}']",
             "/practice": ".slot.stock",
             "/tv": "text=Looking for a race",
+            "/me": "text=This browser has no player here yet",
             "/ratings": "text=No established rating",
             f"/p/{record.names[0]}": ".more a",
             f"/r/{room}": ".end input",
@@ -114,6 +116,25 @@ async def test_tournaments_are_for_everybody(looking: Browser, fleet: Fleet) -> 
         await page.wait_for_selector(selector)
         await check(looking, page)
         await page.close()
+
+
+async def test_the_page_of_the_player_is_for_everybody(looking: Browser, fleet: Fleet) -> None:
+    url = await fleet.start()
+    page = await open_as(looking, url, await new_player(url, "ann"), "/")
+    await page.click("form.create button.main")
+    await page.wait_for_selector(".end input")
+    for path in ("/", "/me"):
+        await page.click(f"nav a[href='{path}']")
+        await page.wait_for_selector(".own-seats a")
+        await check(looking, page)
+    await page.click("text=Show as text")
+    await page.fill("form.import textarea", file_of(url, await new_player(url, "bob")))
+    await page.click("text=Bring it here")
+    await page.wait_for_selector("text=Keep my player")
+    await check(looking, page)
+    await page.click("text=Renew my token")
+    await page.wait_for_selector("text=You have a new token.")
+    await check(looking, page)
 
 
 async def test_a_race_and_its_result_are_for_everybody(looking: Browser, fleet: Fleet) -> None:

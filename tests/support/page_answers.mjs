@@ -3,11 +3,20 @@
 import { createInterface } from "node:readline";
 
 const page = (name) => import(new URL(`../../server/fairest_server/page/${name}.js`, import.meta.url));
-const [bytes, sha2, shake, ed25519, board, deal, record, scene, seal, practice, tv, witness, cheated, certified, lineSearch, heads, receiptCheck, dailyEntries, dailyGame, soloRecord] = await Promise.all(
-  ["bytes", "sha2", "shake256", "ed25519", "board", "deal", "record", "scene", "seal", "practice", "tv", "witness", "cheated", "certified", "line_search", "heads", "receipt_check", "daily_entries", "daily_game", "solo_record"].map(page));
+const [bytes, sha2, shake, ed25519, board, deal, record, scene, seal, practice, tv, witness, cheated, certified, lineSearch, heads, receiptCheck, dailyEntries, dailyGame, soloRecord, playerFile] = await Promise.all(
+  ["bytes", "sha2", "shake256", "ed25519", "board", "deal", "record", "scene", "seal", "practice", "tv", "witness", "cheated", "certified", "line_search", "heads", "receipt_check", "daily_entries", "daily_game", "solo_record", "player_file"].map(page));
 const { fromHex, toHex } = bytes;
 
 const ANSWERS = {
+  write_player: ({ player }) => playerFile.playerFile(player),
+  read_player({ text, place }) {
+    try {
+      return { player: playerFile.readPlayerFile(text, place), fault: null };
+    } catch (fault) {
+      if (!(fault instanceof playerFile.NotAPlayer)) throw fault;
+      return { player: null, fault: fault.message };
+    }
+  },
   sha256: ({ message }) => toHex(sha2.sha256(fromHex(message))),
   sha512: ({ message }) => toHex(sha2.sha512(fromHex(message))),
   hmac: ({ key, message }) => toHex(sha2.hmacSha256(fromHex(key), fromHex(message))),

@@ -33,9 +33,9 @@ FIRST: Final = "first_view"
 ENTRY: Final = "app"
 """The module with which the page begins, behind that one."""
 JOINED: Final = "joined.js"
-INDEX_PATHS: Final = ("/", "/tv", "/practice", "/today", "/t", "/t/", "/m", "/ratings", "/p/")
+INDEX_PATHS: Final = ("/", "/tv", "/practice", "/today", "/t", "/t/", "/m", "/me", "/ratings", "/p/")
 """Paths of the page with the same markup: lobby, a race to watch, a game alone, the daily deal, tournaments,
-finished matches, ratings, a player.
+finished matches, the own player, ratings, a player.
 """
 TITLE: Final = "Fairest"
 FOREVER: Final = "public, max-age=31536000, immutable"

@@ -2,6 +2,7 @@
 import { DailyView } from "./daily_view.js";
 import { make, setText } from "./dom.js";
 import { firstTable } from "./first_view.js";
+import { IdentityView } from "./identity_view.js";
 import { LobbyView } from "./lobby_view.js";
 import { showMatches } from "./match_list_view.js";
 import { NoRecord, fetchRecord, showRecord } from "./record_view.js";
@@ -76,6 +77,7 @@ function choosePage() {
   else if (kind === "t" && name && location.search) show(showTournamentRace(name, location.search));
   else if (kind === "t") show((name ? new TournamentView(name) : new TournamentList()).element);
   else if (kind === "today") show(new DailyView(location.search).element);
+  else if (kind === "me") show(new IdentityView().element);
   else if (kind === "practice") show(new PracticeView(location.search).element);
   else showLobby();
 }

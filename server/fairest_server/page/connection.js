@@ -8,7 +8,9 @@ import { Receipt } from "./receipts.js";
 import { compareServer } from "./server_past.js";
 import { SocketLine, isClosedForGood, socketUrl } from "./socket_line.js";
 import { TEXT } from "./texts.js";
-import { forgetToken, isOtherTabLast, keepEntropy, keepToken, noteTab, readEntropies, readToken } from "./storage.js";
+import {
+  forgetToken, hasOtherToken, isOtherTabLast, keepCommitment, keepToken, noteTab, readEntropies, readToken,
+} from "./storage.js";
 import { Contradiction, REVEAL_PING, Witness } from "./witness.js";
 
 const CAPABILITIES = ["certified", "credit"];
@@ -47,6 +49,8 @@ export class RoomConnection {
   });
   #hasAskedRecord = false;
   #name;
+  /** The token with which we said hello last, or the one that the server has given us. */
+  #token = null;
   #asked = null;
 
   /**
@@ -113,9 +117,17 @@ export class RoomConnection {
   getReady() {
     if (!this.isReadyWanted) return;
     const { round } = this.scene;
-    const entropy = (this.check.entropies[round] ??= toHex(crypto.getRandomValues(new Uint8Array(32))));
-    keepEntropy(round, entropy);
-    this.#send({ type: "ready", round, entropy_hash: commitEntropy(round, this.seat, entropy) });
+    this.check.entropies[round] ??= toHex(crypto.getRandomValues(new Uint8Array(32)));
+    this.#send({ type: "ready", round, entropy_hash: this.#commit(null) });
+  }
+
+  /** Keep what we commit to in this round, with the hash of the other player, null before we reveal; return our hash. */
+  #commit(otherHash) {
+    const { seat, scene: { round, commitment } } = this;
+    const entropy = this.check.entropies[round];
+    const hash = commitEntropy(round, seat, entropy);
+    keepCommitment({ round_id: round, commitment, seat, entropy, entropy_hash: hash, other_hash: otherHash });
+    return hash;
   }
 
   /** Send a move. It stays in `sent` until the view or a refusal answers it. */
@@ -138,7 +150,7 @@ export class RoomConnection {
   }
 
   get #hello() {
-    return { type: "hello", token: readToken(), name: this.#name, client: "fairest page", capabilities: CAPABILITIES };
+    return { type: "hello", token: this.#token, name: this.#name, client: "fairest page", capabilities: CAPABILITIES };
   }
 
   /** Whether nothing is at stake: we wait for an opponent, or have not got ready yet. */
@@ -149,6 +161,7 @@ export class RoomConnection {
   }
 
   #greet() {
+    this.#token = readToken();
     this.#send(this.#hello);
     // Not behind the answer: that would cost the first board another round trip.
     this.#asked = this.#entry;
@@ -157,7 +170,9 @@ export class RoomConnection {
 
   #lost(code, reason) {
     if (this.status === STATUS.ENDED) return;
-    if (WAYS_OUT[code] === "bad_token" && !this.#witness?.binding.isBound) forgetToken();
+    // A token that another tab has renewed is no way out of the round: the new one leads back to our seat.
+    const mayForget = !this.#witness?.binding.isBound || hasOtherToken(this.#token);
+    if (WAYS_OUT[code] === "bad_token" && mayForget) forgetToken(this.#token);
     else if (WAYS_OUT[code] === "replaced" && isOtherTabLast()) {
       this.#end(TEXT.otherTab);
       return;
@@ -262,7 +277,7 @@ export class RoomConnection {
   }
 
   #welcome({ token, key, now_ms, rounds }) {
-    if (token) keepToken(token);
+    if (token) keepToken((this.#token = token));
     this.clockAhead = now_ms - Date.now();
     if (this.check && this.check.key !== key) throw new Cheated("The server has another key than before.");
     this.#witness ??= new Witness(key, readEntropies());
@@ -310,6 +325,7 @@ export class RoomConnection {
   #goOn() {
     const { phase, round, match_is_over: isOver } = this.scene;
     if (this.seat !== null && phase === "dealing" && this.check.entropies[round] && !this.scene.seats[this.seat].entropy) {
+      this.#commit(this.scene.seats[1 - this.seat].entropy_hash);
       this.#send({ type: "reveal", round, entropy: this.check.entropies[round] });
       // Its answer proves that the server has our bytes.
       this.#send({ type: "ping", id: REVEAL_PING + round });

@@ -1,6 +1,7 @@
 // The rooms of this server, and the form that creates one.
 import DATA from "./record_data.js";
 import { make, setText } from "./dom.js";
+import { OwnSeats } from "./own_seats.js";
 import { quickForm } from "./quick_form.js";
 import { TEXT } from "./texts.js";
 
@@ -27,7 +28,7 @@ export class LobbyView {
   constructor(onCreate, onQuick) {
     this.element = make(
       "section", { class: "lobby" },
-      make("h1", {}, TEXT.lobbyTitle), this.#notice, this.#list, quickForm(onQuick), createForm(onCreate), recordForm(),
+      make("h1", {}, TEXT.lobbyTitle), new OwnSeats().element, this.#notice, this.#list, quickForm(onQuick), createForm(onCreate), recordForm(),
     );
     this.#refresh();
     setInterval(() => this.#refresh(), REFRESH_MS);

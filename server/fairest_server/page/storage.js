@@ -1,11 +1,13 @@
 // What the page keeps in the browser, for this origin only. Without storage a page forgets its seat when it is closed.
 
 const TOKEN_NAME = "fairest.token";
+const NEXT_TOKEN_NAME = "fairest.next-token";
 const KEY_NAME = "fairest.key";
 const HEADS_NAME = "fairest.heads.";
 const TAB_NAME = "fairest.tab";
 const ENTROPY_NAME = "fairest.entropies";
 const MAX_ENTROPIES = 20;
+const COMMITMENT_NAME = "fairest.commitment";
 const DAILY_NAME = "fairest.daily";
 const MAX_NOTES = 20;
 
@@ -17,13 +19,44 @@ export const storage = (() => {
   }
 })();
 
-export const readToken = () => storage?.getItem(TOKEN_NAME) ?? null;
-export const keepToken = (token) => storage?.setItem(TOKEN_NAME, token);
-export const forgetToken = () => storage?.removeItem(TOKEN_NAME);
+/** The token that this tab has read or kept last: another tab may have taken another one since. */
+let ownToken = null;
+
+export const readToken = () => (ownToken = storage?.getItem(TOKEN_NAME) ?? null);
+
+/** Keep the token of a new player, or the one that the player has taken. */
+export function keepToken(token) {
+  ownToken = token;
+  storage?.setItem(TOKEN_NAME, token);
+  storage?.removeItem(NEXT_TOKEN_NAME);
+}
+
+/** The token that the player is about to take, or has taken: the server's answer is missing. */
+export const readNextToken = () => storage?.getItem(NEXT_TOKEN_NAME) ?? null;
+
+/** Keep the token that the player is about to take. Call it before the server is asked. */
+export const keepNextToken = (token) => storage?.setItem(NEXT_TOKEN_NAME, token);
+
+/**
+ * Forget a token that the server does not know. If the player was about to take another one, it has that; if another tab
+ * has taken another one meanwhile, that one stays.
+ */
+export function forgetToken(token = ownToken) {
+  if (readToken() !== token) return;
+  const next = readNextToken();
+  if (next) keepToken(next);
+  else storage?.removeItem(TOKEN_NAME);
+}
+
+/** Return whether this browser has another token of the player than this one, which the server does not know. */
+export const hasOtherToken = (token) => [readToken(), readNextToken()].some((each) => each !== null && each !== token);
+
+/** Return the key that this server showed before, null if it has shown none. */
+export const readKey = () => storage?.getItem(KEY_NAME) ?? null;
 
 /** Return the key that this server showed before, null if it has shown none; keep the present one. */
 export function exchangeKey(key) {
-  const before = storage?.getItem(KEY_NAME) ?? null;
+  const before = readKey();
   storage?.setItem(KEY_NAME, key);
   return before;
 }
@@ -51,10 +84,27 @@ export const isOtherTabLast = () => storage !== null && storage.getItem(TAB_NAME
 
 export const readEntropies = () => JSON.parse(storage?.getItem(ENTROPY_NAME) ?? "{}");
 
-/** Keep our bytes of a round, for the case that the page is loaded again before they are revealed. */
-export function keepEntropy(round, entropy) {
-  const kept = Object.entries({ ...readEntropies(), [round]: entropy }).slice(-MAX_ENTROPIES);
+/**
+ * Keep what we commit to in a round, for the case that the page is loaded again, or the player is taken to another machine:
+ * `round_id`, the server's `commitment`, our `seat`, `entropy` and `entropy_hash`, and the other player's hash once we reveal.
+ */
+export function keepCommitment(commitment) {
+  const kept = Object.entries({ ...readEntropies(), [commitment.round_id]: commitment.entropy }).slice(-MAX_ENTROPIES);
   storage?.setItem(ENTROPY_NAME, JSON.stringify(Object.fromEntries(kept)));
+  storage?.setItem(COMMITMENT_NAME, JSON.stringify(commitment));
+}
+
+/** Return the commitment that was kept last, or null. */
+export const readCommitment = () => JSON.parse(storage?.getItem(COMMITMENT_NAME) ?? "null");
+
+/** Become the player of a file: `token`, `nextToken`, `key` and `commitment`, each but the first may be null. */
+export function becomePlayer({ token, nextToken, key, commitment }) {
+  // What may find no room comes before the token: a player that does not fit leaves the one before.
+  if (commitment) keepCommitment(commitment);
+  else storage?.removeItem(COMMITMENT_NAME);
+  if (key) exchangeKey(key);
+  keepToken(token);
+  if (nextToken) keepNextToken(nextToken);
 }
 
 const readNotes = () => JSON.parse(storage?.getItem(DAILY_NAME) ?? "[]");

@@ -1,6 +1,7 @@
 // The English texts of the page. Another language is another file with the same names. The sentences of proofs and alarms
 // stand where they are found out: word for word those of `fairest`, so that anybody can compare the two.
 import { RANKS, rankOf } from "./board.js";
+import { IDENTITY } from "./identity_texts.js";
 
 const RANK_NAMES = ["ace", "2", "3", "4", "5", "6", "7", "8", "9", "10", "jack", "queen", "king"];
 const RANK_SIGNS = ["A", "2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K"];
@@ -38,6 +39,7 @@ const playerCount = (count) => (count === 1 ? "1 player" : `${count} players`);
 const placeName = (target) => (/[1-8]/.test(target) ? `foundation ${target}` : `pile ${target}`);
 
 export const TEXT = {
+  ...IDENTITY,
   title: (name) => (name ? `${name} · Fairest` : "Fairest"),
   fourColours: "Four colours",
   // The lobby.
