@@ -155,7 +155,7 @@ async def fleet(redis_url: str) -> AsyncIterator[Fleet]:
 @pytest.fixture
 def settings_for_tests(redis_url: str) -> Settings:
     """Return the settings of a server on any free port, on the Redis of the run."""
-    return Settings(port=0, redis_url=redis_url, hello_seconds=2.0)
+    return Settings(port=0, redis_url=redis_url)
 
 
 @pytest.fixture

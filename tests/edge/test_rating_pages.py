@@ -72,8 +72,8 @@ async def test_an_address_that_has_read_much_has_to_wait(limited: Limited, path:
 async def test_a_banned_player_is_not_shown(limited: Limited, redis: Redis) -> None:
     await add_players(redis, "ann", "bob")
     await rate_rounds(redis, ("ann", "bob"), 0)
-    # The page is asked for again and again until the server has read the ban.
-    async with limited(messages_burst=1_000_000) as url:
+    # The page is asked for again and again, each time over another socket, until the server has read the ban.
+    async with limited(messages_burst=1_000_000, connections_per_address=10_000) as url:
         assert (await ask(url, "/players/ann")).status == 200
         await BanStore(redis).put(Ban(player="id-ann", name="ann", since_ms=0, until_ms=None, reason=None))
 

@@ -18,6 +18,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.typing import Subprotocol
 
 from fairest_protocol.messages.fields import MAX_SERVER_MESSAGE_BYTES
+from fairest_protocol.messages.refusals import SEND_AGAIN
 
 NEEDS_MORE = {
     "type": "refused",
@@ -138,7 +139,8 @@ class _Line:
                 self._ahead += 1
                 message["position"] += self._ahead
                 self._relay.positions[self._token][message["position"]] = message["position"] - self._ahead
-            case "refused":
+            # Of a request that has to be sent again, a server of any version says so by these codes.
+            case "refused" if message["code"] not in SEND_AGAIN:
                 added["codes"] += 1
                 message["code"] = "not_on_a_sunday"
 

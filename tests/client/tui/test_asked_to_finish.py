@@ -30,8 +30,9 @@ async def test_a_player_who_has_finished_asks_the_other_one(server_url: str, hom
         await player.sees("to finish now")
         await player.press("f")
         await player.sees("You have asked")
-        views = [await rival.receive_a(View), await rival.receive_a(View)]
-        assert any(isinstance(entry, entries.FinishAsked) for view in views for entry in view.entries)
+        # What came before it is in views of any number.
+        while not any(isinstance(entry, entries.FinishAsked) for entry in (await rival.receive_a(View)).entries):
+            pass
 
 
 @pytest.mark.long

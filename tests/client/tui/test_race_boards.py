@@ -59,11 +59,10 @@ async def test_a_click_on_a_pile_picks_up_its_top_card_at_every_size(tmp_path: P
 @parametrize_pairs_with_long(("rules", "size"), ["classic", "easy", "senior", "betsy-ross"], SIZES)
 async def test_every_slot_is_on_the_screen_in_full(tmp_path: Path, rules: str, size: tuple[int, int]) -> None:
     async with staged_race(tmp_path, size, rules=rules) as player:
-        shown = player.text
-        for slot in player.app.screen.query(TableSlot):
-            assert slot.size.width > 0 and slot.size.height > 0
-            for line in slot.plain.splitlines():
-                assert line.strip() in shown
+        slots = list(player.app.screen.query(TableSlot))
+        await player.until(lambda: all(slot.size.width > 0 and slot.size.height > 0 for slot in slots))
+        lines = {line.strip() for slot in slots for line in slot.plain.splitlines()}
+        await player.until(lambda: all(line in player.text for line in lines))
 
 
 async def test_a_terminal_that_grows_uses_the_new_room(tmp_path: Path) -> None:
