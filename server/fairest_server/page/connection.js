@@ -319,28 +319,45 @@ export class RoomConnection {
       this.#asked = null;
       this.status = STATUS.CONNECTED;
       for (const { number, move } of this.sent) this.#send({ type: "play", number, move });
+      // The player was ready for this round, and the server may never have heard it.
+      if (this.check?.entropies[this.scene.round]) this.getReady();
     }
   }
 
+  /** Show our bytes, if they are due. */
+  #reveal() {
+    const { phase, round, seats } = this.scene;
+    const entropy = this.check.entropies[round];
+    if (this.seat === null || phase !== "dealing" || !entropy || seats[this.seat].entropy) return;
+    this.#commit(seats[1 - this.seat].entropy_hash);
+    this.#send({ type: "reveal", round, entropy });
+    // Its answer proves that the server has our bytes.
+    this.#send({ type: "ping", id: REVEAL_PING + round });
+  }
+
   #goOn() {
-    const { phase, round, match_is_over: isOver } = this.scene;
-    if (this.seat !== null && phase === "dealing" && this.check.entropies[round] && !this.scene.seats[this.seat].entropy) {
-      this.#commit(this.scene.seats[1 - this.seat].entropy_hash);
-      this.#send({ type: "reveal", round, entropy: this.check.entropies[round] });
-      // Its answer proves that the server has our bytes.
-      this.#send({ type: "ping", id: REVEAL_PING + round });
-    }
+    const { phase, match_is_over: isOver } = this.scene;
+    this.#reveal();
     const wantsRecord = phase === "finished" && isOver;
     if (wantsRecord && !this.#hasAskedRecord) this.#send({ type: "get_record" });
     this.#hasAskedRecord = wantsRecord;
     if (phase === "closed") this.#end(`${TEXT.roomClosed} ${this.explanation}`.trim());
   }
 
+  /** Of each request that a button or a phase has led to: what sends it again, if it is still due. */
+  #again = {
+    ready: () => this.getReady(),
+    reveal: () => this.#reveal(),
+    rematch: () => this.scene?.phase === "finished" && this.askRematch(),
+    leave: () => this.leave(),
+  };
+
   #refused({ to, code, sentence, number }) {
     this.sentence = sentence;
     if (code === "try_again" || code === "in_doubt") {
       const again = to === "play" ? this.sent.find((each) => each.number === number) : null;
       if (again) this.#line.later(RETRY_MS, () => this.#send({ type: "play", ...again }));
+      else if (Object.hasOwn(this.#again, to)) this.#line.later(RETRY_MS, this.#again[to]);
       else if (to === this.#asked?.type) this.#line.later(RETRY_MS, () => this.#send(this.#asked));
     } else if (code === "already_seated" && this.#asked?.room) {
       // The player of this browser has a seat here: this page takes it.
