@@ -27,8 +27,9 @@ from fairest_cli.records.own_names import own_names
 from fairest_cli.records.receipts import receipts_folder
 from fairest_cli.records.tournament_receipt import own_names_in
 from fairest_cli.session.identity import IdentityInUse, open_identity
-from fairest_cli.session.server_pages import PageUnreadable, read_message
+from fairest_cli.session.server_pages import PageUnreadable
 from fairest_cli.session.tournament_connection import Entering, TournamentConnection
+from fairest_cli.session.tournament_pages import fetch_tournaments
 from fairest_cli.session.websocket import Rejected
 from fairest_cli.text.prompt import reading_lines
 from fairest_cli.text.tournament import describe_list, describe_standings
@@ -41,7 +42,6 @@ from fairest_protocol.messages.tournaments import (
     CreateTournament,
     JoinTournament,
     TournamentFormat,
-    TournamentList,
     TournamentPhase,
     WatchTournament,
 )
@@ -107,7 +107,7 @@ def watch_tournament(
 def list_tournaments(server: Server = DEFAULT_SERVER, as_json: Json = False) -> None:
     """List the tournaments of a server that are open or under way."""
     try:
-        rows = read_message(server, "/tournaments", TournamentList).tournaments
+        rows = fetch_tournaments(server).tournaments
     except PageUnreadable as reason:
         fail(str(reason))
     for line in map(as_json_line, rows) if as_json else describe_list(rows):

@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 from fairest_cli.session.server_pages import PageUnreadable, read_message, read_page
 from fairest_protocol.calculation.record import BadRecord
 from fairest_protocol.calculation.tournament_record import TournamentRecord, parse_tournament_record
-from fairest_protocol.messages.tournaments import Tournament
+from fairest_protocol.messages.tournaments import Tournament, TournamentList
 
 
 def fetch_tournament(server_url: str, code: str) -> Tournament:
@@ -14,6 +14,14 @@ def fetch_tournament(server_url: str, code: str) -> Tournament:
     if found.code != code:
         raise PageUnreadable("The server answered with another tournament.")
     return found
+
+
+def fetch_tournaments(server_url: str) -> TournamentList:
+    """Return the tournaments that are open, under way, or have ended last. Raises `PageUnreadable`.
+
+    Blocks on the network.
+    """
+    return read_message(server_url, "/tournaments", TournamentList)
 
 
 def fetch_race(server_url: str, code: str, number: int, name: str) -> TournamentRecord:

@@ -16,6 +16,7 @@ from fairest_protocol.messages import entries
 from fairest_protocol.messages.entries import Entry
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_server import View
+from fairest_protocol.value import replace
 
 
 def describe_way_back(model: KnownRoom, rejoin_option: str) -> Iterator[str]:
@@ -26,6 +27,15 @@ def describe_way_back(model: KnownRoom, rejoin_option: str) -> Iterator[str]:
     if model.own and model.scene and not model.scene.match_is_over:
         yield f"Your seat waits {model.scene.options.grace_seconds} seconds. Come back to it with:"
         yield f"  {model.invitation}{rejoin_option}"
+
+
+def describe_other_seats(
+    model: KnownRoom, rooms: Sequence[str], entered: str | None, rejoin_option: str
+) -> Iterator[str]:
+    """Yield in which of these rooms, but the one that is `entered`, the player has a seat, with the command for it."""
+    for room in rooms:
+        if room != entered:
+            yield f"You have a seat in {room} as well: {replace(model, room=room).invitation}{rejoin_option}"
 
 
 def describe_lost(model: KnownRoom, now_ms: int) -> str:

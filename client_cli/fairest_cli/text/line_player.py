@@ -1,7 +1,7 @@
 """A player or spectator who types lines: a person at a keyboard, or a program behind a pipe."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import Final
 
 from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
@@ -9,14 +9,14 @@ from fairest_cli.session.connection import Update
 from fairest_cli.session.own_clock import now_ms
 from fairest_cli.session.room_session import RoomSession
 from fairest_cli.session.saving import describe_unsaved, save_elsewhere
-from fairest_cli.text.absence import describe_way_back
+from fairest_cli.text.absence import describe_other_seats, describe_way_back
 from fairest_cli.text.keyboard import typed_lines
 from fairest_cli.text.questions import answer_question
 from fairest_cli.text.ratings import standings_after_match
 from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.moves import MOVES, STOP
 from fairest_protocol.messages.fields import Phase
-from fairest_protocol.messages.from_server import MatchRecord
+from fairest_protocol.messages.from_server import MatchRecord, Welcome
 
 HELP: Final = """\
 A move names where a card comes from, then where it goes:
@@ -55,14 +55,20 @@ class LinePlayer:
         print_hint: Callable[[str], None],
         *,
         is_person: bool,
+        entered: str | None = None,
         read_lines: Callable[[], AsyncIterator[str]] = typed_lines,
     ) -> None:
-        """`read_lines` yields the lines of standard input until it ends."""
+        """`entered` is the room that is entered, if it is known; a person is told once of seats in other rooms.
+
+        `read_lines` yields the lines of standard input until it ends.
+        """
         self._session = session
         self._describe_update = describe_update
         self._print_line = print_line
         self._print_hint = print_hint
         self._is_person = is_person
+        self._entered = entered
+        self._has_named_seats = False
         self._read_lines = read_lines
         self._may_type = asyncio.Event()
         self._prompted_round: bytes | None = None
@@ -92,6 +98,8 @@ class LinePlayer:
     async def _on_update(self, before: KnownRoom, update: Update) -> None:
         for line in self._describe_update(before, update):
             self._print_line(line)
+        if isinstance(update.message, Welcome):
+            self._name_seats(update.model, update.message.rooms or ())
         if update.problem:
             self._print_hint(f"{clean(update.problem)} The race goes on.")
         if update.model.status is ConnectionStatus.LOST:
@@ -111,6 +119,13 @@ class LinePlayer:
             self._may_type.set()
         else:
             self._may_type.clear()
+
+    def _name_seats(self, model: KnownRoom, rooms: Sequence[str]) -> None:
+        rejoin_option = self._session.rejoin_option
+        if self._is_person and not self._has_named_seats and rejoin_option is not None:
+            for line in describe_other_seats(model, rooms, self._entered, rejoin_option):
+                self._print_hint(line)
+        self._has_named_seats = True
 
     async def _get_ready(self, model: KnownRoom) -> None:
         """Report that a pipe is ready; prompt a person to, once in a round and again after a drop."""

@@ -9,6 +9,7 @@ from fairest_cli.bots.player import play_match
 from fairest_cli.model.known_room import KnownRoom
 from fairest_cli.records.files import save_record
 from fairest_cli.session.connection import Connection, Update
+from fairest_cli.session.room_address import requested_room
 from fairest_cli.session.room_session import RoomSession
 from fairest_cli.session.viewer_connections import open_guest_seat, open_seat, open_unstored
 from fairest_cli.session.websocket import EntryRequest
@@ -27,7 +28,8 @@ async def race(server: str, name: str | None, entry_request: EntryRequest, as_js
     Raises `Rejected`, `IdentityInUse` and `Cheated`; when cancelled, the seat waits.
     """
     with open_seat(server, name, entry_request) as connection:
-        await _follow(connection, as_json, rejoin_option=f" --name {name}" if name else "")
+        rejoin_option = f" --name {name}" if name else ""
+        await _follow(connection, as_json, rejoin_option, requested_room(entry_request))
 
 
 async def watch_room(server: str, entry_request: EntryRequest, as_json: bool) -> None:
@@ -63,7 +65,9 @@ async def race_house_bot(level: Level, options: RoomOptions, *, is_person: bool)
             await _race_bots(guest, level)
 
 
-async def _follow(connection: Connection, as_json: bool, rejoin_option: str | None = None) -> None:
+async def _follow(
+    connection: Connection, as_json: bool, rejoin_option: str | None = None, entered: str | None = None
+) -> None:
     """Follow a room from standard input to standard output; hints go to standard error where the output is JSON."""
     is_person = sys.stdin.isatty()
     with reading_lines(has_prompt=not as_json) as read_lines:
@@ -73,6 +77,7 @@ async def _follow(connection: Connection, as_json: bool, rejoin_option: str | No
             print_line=lambda line: print(line, flush=True),
             print_hint=lambda line: print(line, file=sys.stderr if as_json else sys.stdout, flush=True),
             is_person=is_person,
+            entered=entered,
             read_lines=read_lines,
         )
         await player.run()

@@ -3,7 +3,13 @@
 from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
 from fairest_cli.records.earlier_run import EarlierRun
 from fairest_cli.session.connection import Update
-from fairest_cli.text.absence import describe_lost, describe_missing, describe_return, describe_way_back
+from fairest_cli.text.absence import (
+    describe_lost,
+    describe_missing,
+    describe_other_seats,
+    describe_return,
+    describe_way_back,
+)
 from fairest_cli.text.room_options import describe_options
 from fairest_protocol.calculation.race import Ending
 from fairest_protocol.messages import entries
@@ -155,3 +161,11 @@ def test_the_way_back_names_the_grace_period() -> None:
 def test_a_grace_period_that_is_not_the_usual_one_stands_among_the_options() -> None:
     assert "a seat waits 5:00 for its player" in describe_options(LONG)
     assert not any("waits" in option for option in describe_options(RoomOptions()))
+
+
+def test_the_room_that_is_entered_is_no_other_seat() -> None:
+    rooms = ("calm-blue-heron", "quiet-amber-otter")
+    lines = list(describe_other_seats(KnownRoom(server_url="ws://here"), rooms, "quiet-amber-otter", " --name ann"))
+    assert lines == [
+        "You have a seat in calm-blue-heron as well: fairest join calm-blue-heron --server ws://here --name ann"
+    ]

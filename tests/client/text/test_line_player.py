@@ -15,8 +15,10 @@ from fairest_cli.text.line_player import LinePlayer
 from fairest_cli.text.narration import describe_update
 from fairest_protocol.calculation.moves import MOVES, STOP
 from fairest_protocol.messages.fields import Message
-from fairest_protocol.messages.from_client import Create, Play, Ready
-from tests.support.scripted_server import Script, scripted_server
+from fairest_protocol.messages.from_client import Create, Hello, Play, Ready
+from fairest_protocol.messages.from_server import Welcome
+from tests.support.races import KEY
+from tests.support.scripted_server import LATER, Script, scripted_server
 from tests.support.wire_client import QUICK
 
 DEADLINE_SECONDS = 10
@@ -138,3 +140,31 @@ async def test_leaving_in_a_race_is_not_done_without_a_warning(monkeypatch: pyte
         typist.type("time\nleave\n")
         await typist.read_hint("Leaving now is resigning")
         typist.end_input()
+
+
+async def welcome_back(script: Script) -> None:
+    """Welcome a player who has a seat in another room."""
+    await script.receive(Hello)
+    rooms = ("calm-blue-heron",)
+    await script.send(Welcome(name="ann", token=None, key=KEY.public, now_ms=LATER, version="0.2.0", rooms=rooms))
+    await script.receive(Create)
+    await script.show_scene()
+
+
+async def test_a_person_is_told_of_a_seat_in_another_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with typing(welcome_back, monkeypatch, is_person=True) as typist:
+        await typist.read_hint("You have a seat in calm-blue-heron as well: fairest join calm-blue-heron --server ws:")
+
+
+async def test_a_pipe_is_told_of_no_other_seat(monkeypatch: pytest.MonkeyPatch) -> None:
+    is_ready = asyncio.Event()
+
+    async def open_round(script: Script) -> None:
+        await welcome_back(script)
+        await script.open_round()
+        await script.bind()
+        is_ready.set()
+
+    async with typing(open_round, monkeypatch, is_person=False) as typist:
+        await is_ready.wait()
+        assert typist.hints.empty()

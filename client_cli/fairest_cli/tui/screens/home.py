@@ -27,6 +27,7 @@ from fairest_cli.tui.screens.daily import DailyScreen
 from fairest_cli.tui.screens.ghost import GhostCountdown
 from fairest_cli.tui.screens.history import HistoryScreen
 from fairest_cli.tui.screens.home_entries import ENTRIES, HomeEntries, lines_at
+from fairest_cli.tui.screens.home_seats import HomeSeats
 from fairest_cli.tui.screens.lobby import LobbyScreen
 from fairest_cli.tui.screens.practice import PracticeScreen
 from fairest_cli.tui.screens.practice_form import PracticeForm
@@ -38,7 +39,7 @@ from fairest_cli.tui.screens.room_form import RoomForm, options_from, rival_seco
 from fairest_cli.tui.screens.rules import RulesScreen
 from fairest_cli.tui.screens.settings import SettingsScreen
 from fairest_cli.tui.screens.text_page import TextPage
-from fairest_cli.tui.screens.tournament import TournamentScreen
+from fairest_cli.tui.screens.tournament_list import TournamentListScreen
 from fairest_cli.tui.screens.tutorial import TutorialScreen
 from fairest_cli.tui.widgets.choice_list import ChoiceList
 from fairest_cli.tui.widgets.text_lines import Paragraph, TextLines
@@ -46,7 +47,6 @@ from fairest_cli.untrusted_text import clean
 from fairest_protocol.calculation.cards import Card
 from fairest_protocol.calculation.rules import choose_rules
 from fairest_protocol.messages.from_client import Create, Queue
-from fairest_protocol.messages.tournaments import JoinTournament
 
 TITLE_LINES: Final = 2
 """The least lines besides the entries and the notice: title and address."""
@@ -62,9 +62,8 @@ class HomeScreen(FairestScreen):
     MIN_SIZE: ClassVar[tuple[int, int]] = (50, 16)
     BINDINGS: ClassVar[list[BindingType]] = [
         # `?` is the key of all screens for their keys.
-        Binding(entry.key, f"go('{entry.name}')", show=False)
-        for entry in ENTRIES
-        if entry.key.isalpha()
+        *(Binding(entry.key, f"go('{entry.name}')", show=False) for entry in ENTRIES if entry.key.isalpha()),
+        Binding("z", "go('seat')", show=False),
     ]
 
     def __init__(self, notice: str = "") -> None:
@@ -80,6 +79,7 @@ class HomeScreen(FairestScreen):
             yield TextLines(Text("F A I R E S T", f"bold {GOLD}"), id="title")
             yield TextLines(Text("the same sealed deck for both, a race to place it", QUIET), id="motto")
             yield HomeEntries(id="home-entries")
+            yield HomeSeats()
             yield Paragraph(id="home-notice")
             yield TextLines(id="where")
 
@@ -88,8 +88,8 @@ class HomeScreen(FairestScreen):
         self.draw()
 
     def on_screen_resume(self) -> None:
-        """Redraw: the settings may have changed while another screen was open."""
-        self.draw()
+        """Redraw, and look for our seats: both may have changed while another screen was open."""
+        self.query_one(HomeSeats).look(self.program.rooms)
 
     def show_notice(self, notice: str) -> None:
         """Show a sentence below the list until the player chooses an entry."""
@@ -102,7 +102,7 @@ class HomeScreen(FairestScreen):
             return
         entries = self.query_one(HomeEntries)
         notice_lines = max(1, ceil(len(self._notice) / max(1, self.size.width)))
-        room = self.size.height - TITLE_LINES - notice_lines
+        room = self.size.height - TITLE_LINES - notice_lines - int(bool(self.query_one(HomeSeats).rooms))
         # What there is room for, the most important first: blank lines stand round the title before the logo.
         spare = room - lines_at(self.size.width)
         has_blanks, has_motto, has_logo = spare >= 2, spare >= 3, spare >= 3 + CARD_LINES
@@ -139,6 +139,8 @@ class HomeScreen(FairestScreen):
             case "create":
                 offer = offer_at_home(records_folder())
                 self.app.push_screen(RoomForm(is_against_bot=False, offer=offer), partial(self._create, offer.level))
+            case "seat":
+                self.query_one(HomeSeats).take(rooms)
             case "join":
                 self._ask_code("join", self.program.rooms.join)
             case "watch":
@@ -154,22 +156,14 @@ class HomeScreen(FairestScreen):
             case "daily":
                 self.app.push_screen(DailyScreen(choose_rules("classic"), rooms.server_url, rooms.player))
             case "tournament":
-                self._ask_code(
-                    "join",
-                    lambda code: self.app.push_screen(
-                        TournamentScreen(JoinTournament(tournament=code), rooms.server_url, rooms.player)
-                    ),
-                    "tournament",
-                )
+                self.app.push_screen(TournamentListScreen(rooms.server_url, rooms.player))
             case "training":
                 self.show_notice("The ghost gets ready ...")
                 self.run_worker(self._race_training(), exclusive=True, group="training")
             case "lost":
                 self.run_worker(self._practise_lost(), exclusive=True, group="lost")
-            case "replay":
-                self.app.push_screen(HistoryScreen(Use.REPLAY))
-            case "verify":
-                self.app.push_screen(HistoryScreen(Use.VERIFY))
+            case "replay" | "verify":
+                self.app.push_screen(HistoryScreen(Use(name)))
             case "rules":
                 self.app.push_screen(RulesScreen())
             case "doctor":
@@ -224,13 +218,13 @@ class HomeScreen(FairestScreen):
                 Create(options=options_from(form), rival_after_seconds=seconds, rival_level=wished)
             )
 
-    def _ask_code(self, verb: str, enter: Callable[[str], object], what: str = "room") -> None:
+    def _ask_code(self, verb: str, enter: Callable[[str], object]) -> None:
         def on_typed(code: str | None) -> None:
             if code:
                 self._typed_code = code
                 enter(read_code(code))
 
-        self.app.push_screen(RoomCodePrompt(verb, self._typed_code, what), on_typed)
+        self.app.push_screen(RoomCodePrompt(verb, self._typed_code), on_typed)
 
 
 def doctor_page(server_url: str) -> TextPage:

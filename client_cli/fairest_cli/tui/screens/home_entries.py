@@ -30,7 +30,7 @@ RACE: Final = Group(
         Choice("create", "Create a room", key="c", note="for a friend"),
         Choice("join", "Join a room", key="j", note="by its code"),
         Choice("daily", "Daily deal", key="y", note="once a day"),
-        Choice("tournament", "Tournament", key="k", note="one deal for all"),
+        Choice("tournament", "Tournaments", key="k", note="one deal for all"),
         Choice("training", "Training deal", key="g", note="against a ghost"),
     ),
 )

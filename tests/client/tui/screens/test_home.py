@@ -27,6 +27,7 @@ from fairest_cli.tui.screens.rules import RulesScreen
 from fairest_cli.tui.screens.settings import SettingsScreen
 from fairest_cli.tui.screens.text_page import TextPage
 from fairest_cli.tui.screens.text_prompt import TextPrompt
+from fairest_cli.tui.screens.tournament_list import TournamentListScreen
 from fairest_cli.tui.screens.tutorial import TutorialScreen
 from fairest_cli.tui.settings import load_settings
 from tests.support.full_screen import Terminal, terminal
@@ -58,6 +59,7 @@ PLACES = {
     "p": PracticeForm,
     "g": GhostCountdown,
     "a": RatingsScreen,
+    "k": TournamentListScreen,
     "c": RoomForm,
     "j": RoomCodePrompt,
     "w": RoomCodePrompt,

@@ -6,11 +6,10 @@ from pathlib import Path
 import pytest
 
 from fairest_cli.records.receipts import receipts_folder
-from fairest_cli.tui.launch import AtHome, InTournament
+from fairest_cli.tui.launch import InTournament
 from fairest_cli.tui.screens.home import HomeScreen
 from fairest_cli.tui.screens.practice_menu import TournamentMenu, TournamentRaceMenu
 from fairest_cli.tui.screens.replay import ReplayScreen
-from fairest_cli.tui.screens.room_code_prompt import RoomCodePrompt
 from fairest_cli.tui.screens.tournament import TournamentScreen
 from fairest_cli.tui.screens.tournament_race import TournamentRaceScreen
 from fairest_protocol.calculation.moves import MOVES
@@ -86,19 +85,6 @@ async def test_a_tournament_is_created_raced_by_keys_and_shown_to_its_end(
         await playing
         await bob.close()
     assert [path.name.split("-ann-")[0] for path in receipts_folder().iterdir()] == [screen.known.shown.code]
-
-
-async def test_home_asks_for_the_code_of_a_tournament(server_url: str, tmp_path: Path) -> None:
-    bob = entrant(server_url, "bob")
-    code = (await bob.enter(CreateTournament())).code
-    await bob.close()
-    async with terminal(AtHome(server_url, "ann"), tmp_path) as player:
-        await player.is_on(HomeScreen)
-        await player.press("k")
-        await player.is_on(RoomCodePrompt)
-        await player.press(*code, "enter")
-        await shown(player)
-        await player.sees(code)
 
 
 async def test_a_player_leaves_a_tournament_by_the_menu(server_url: str, tmp_path: Path) -> None:

@@ -1,0 +1,121 @@
+"""The tournaments of a server on the full screen: listed, watched, entered and created by keys on a real server."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from fairest_cli.tui.launch import AtHome
+from fairest_cli.tui.screens.home import HomeScreen
+from fairest_cli.tui.screens.room_code_prompt import RoomCodePrompt
+from fairest_cli.tui.screens.tournament import TournamentScreen
+from fairest_cli.tui.screens.tournament_form import TournamentForm
+from fairest_cli.tui.screens.tournament_list import TournamentListScreen
+from fairest_protocol.messages.tournaments import CreateTournament, TournamentFormat
+from tests.support.full_screen import Terminal, terminal
+from tests.support.ports import free_port
+from tests.support.tournaments import entrant
+
+pytestmark = pytest.mark.usefixtures("home")
+
+
+@asynccontextmanager
+async def tournaments_of(url: str, folder: Path, columns: int = 80, lines: int = 24) -> AsyncIterator[Terminal]:
+    """The list of tournaments, opened from the home screen by a player called ann."""
+    async with terminal(AtHome(url, "ann"), folder, columns=columns, lines=lines) as player:
+        await player.is_on(HomeScreen)
+        await player.press("k")
+        await player.is_on(TournamentListScreen)
+        yield player
+
+
+async def create(url: str, name: str, request: CreateTournament) -> str:
+    """Let a player of this name create a tournament; return its code."""
+    creator = entrant(url, name)
+    code = (await creator.enter(request)).code
+    await creator.close()
+    return code
+
+
+async def players_of(player: Terminal) -> list[str]:
+    """Return the names in the tournament on the screen, once it is shown, in the order of the alphabet."""
+    screen = await player.is_on(TournamentScreen)
+    await player.until(lambda: screen.known is not None)
+    assert screen.known is not None
+    return sorted(standing.name for standing in screen.known.shown.standings)
+
+
+@pytest.mark.parametrize(("columns", "lines"), [(80, 24), (50, 16)])
+async def test_a_tournament_that_is_open_is_listed(server_url: str, tmp_path: Path, columns: int, lines: int) -> None:
+    await create(server_url, "bob", CreateTournament(format=TournamentFormat.KNOCKOUT))
+    async with tournaments_of(server_url, tmp_path, columns, lines) as player:
+        await player.sees("knock-out, classic, 1 of 16, open")
+        await player.sees("1 tournament is open or under way.")
+
+
+async def test_enter_enters_a_tournament_that_is_open(server_url: str, tmp_path: Path) -> None:
+    code = await create(server_url, "bob", CreateTournament())
+    async with tournaments_of(server_url, tmp_path) as player:
+        await player.sees(code)
+        await player.press("enter")
+        assert await players_of(player) == ["ann", "bob"]
+
+
+async def test_a_tournament_is_watched_without_entering_it(server_url: str, tmp_path: Path) -> None:
+    code = await create(server_url, "bob", CreateTournament())
+    async with tournaments_of(server_url, tmp_path) as player:
+        await player.sees(code)
+        await player.press("w")
+        assert await players_of(player) == ["bob"]
+
+
+async def test_enter_watches_a_tournament_that_has_begun(server_url: str, tmp_path: Path) -> None:
+    bob, eve = entrant(server_url, "bob"), entrant(server_url, "eve")
+    code = (await bob.enter(CreateTournament())).code
+    await eve.join(code)
+    await bob.start()
+    async with tournaments_of(server_url, tmp_path) as player:
+        await player.sees("players get ready")
+        await player.press("enter")
+        assert await players_of(player) == ["bob", "eve"]
+    await bob.close()
+    await eve.close()
+
+
+async def test_a_tournament_is_entered_by_its_code(server_url: str, tmp_path: Path) -> None:
+    code = await create(server_url, "bob", CreateTournament())
+    async with tournaments_of(server_url, tmp_path) as player:
+        await player.press("j")
+        await player.is_on(RoomCodePrompt)
+        await player.press(*code, "enter")
+        assert await players_of(player) == ["ann", "bob"]
+
+
+async def test_a_tournament_is_created_as_the_form_says(server_url: str, tmp_path: Path) -> None:
+    async with tournaments_of(server_url, tmp_path) as player:
+        await player.sees("No tournament is open or under way. c creates one.")
+        await player.press("c")
+        await player.is_on(TournamentForm)
+        # Format: knock-out; most players: 32.
+        await player.press("down", "down", "right", "right", "down", "down", "right", "home", "enter")
+        assert await players_of(player) == ["ann"]
+        await player.press("escape", "down", "down", "enter")
+        await player.is_on(TournamentListScreen)
+        await player.sees("knock-out, classic, 1 of 32, open")
+
+
+async def test_the_form_may_be_left_without_a_tournament(server_url: str, tmp_path: Path) -> None:
+    async with tournaments_of(server_url, tmp_path) as player:
+        await player.press("c")
+        await player.is_on(TournamentForm)
+        await player.press("escape")
+        await player.is_on(TournamentListScreen)
+        await player.press("escape")
+        await player.is_on(HomeScreen)
+
+
+async def test_a_server_that_is_away_is_named(tmp_path: Path) -> None:
+    url = f"ws://127.0.0.1:{free_port()}"
+    async with tournaments_of(url, tmp_path) as player:
+        await player.sees(f"No server answers at {url}")
