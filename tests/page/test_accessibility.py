@@ -11,15 +11,17 @@ from redis.asyncio import Redis
 
 from fairest_protocol.messages.from_client import Create, Join
 from fairest_protocol.messages.options import RoomOptions
+from fairest_protocol.messages.tournaments import CreateTournament
 from tests.page.conftest import needed_browser
 from tests.page.test_identity import file_of, new_player, open_as
 from tests.page.test_ratings import rate
+from tests.page.test_tournament_player import end_race, open_cup, playing, start
 from tests.support.axe import violations
 from tests.support.bots import bot, start_match
 from tests.support.browser import Browser
 from tests.support.daily import LONG_AGO, deal_today, long_ago_moves, open_long_ago
 from tests.support.processes import Fleet
-from tests.support.tournaments import play_a_cup
+from tests.support.tournaments import entrant, play_a_cup
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(180)]
 
@@ -135,6 +137,34 @@ async def test_the_page_of_the_player_is_for_everybody(looking: Browser, fleet: 
     await page.click("text=Renew my token")
     await page.wait_for_selector("text=You have a new token.")
     await check(looking, page)
+
+
+async def test_a_tournament_is_for_every_player(looking: Browser, fleet: Fleet) -> None:
+    url = await fleet.start()
+    page = await looking.open(url, "/t")
+    await check(looking, page)
+    async with open_cup(looking, url) as (page, bob, _):
+        await check(looking, page)
+        await start(page)
+        await check(looking, page)
+        await page.click("button.main >> text=Ready")
+        async with playing(bob):
+            await page.wait_for_selector("button.slot.stock")
+            await page.click("[data-slot='s']")
+            await check(looking, page)
+            await end_race(page)
+            await page.wait_for_selector("text=Won by ")
+        await page.click(".side-of:has-text('ann') >> text=replay")
+        await page.wait_for_selector("text=What this browser was shown")
+        await check(looking, page)
+    async with AsyncExitStack() as stack:
+        carol = entrant(url, "carol")
+        stack.push_async_callback(carol.close)
+        code = (await carol.enter(CreateTournament())).code
+        other = await stack.enter_async_context(needed_browser())
+        page = await other.open(url, f"/t/{code}")
+        await page.wait_for_selector("form.enter input")
+        await check(other, page)
 
 
 async def test_a_race_and_its_result_are_for_everybody(looking: Browser, fleet: Fleet) -> None:

@@ -9,6 +9,7 @@ from fairest_protocol.messages.from_client import Join, Queue, Watch
 from tests.page.test_daily_chain import announce_nothing
 from tests.page.test_ratings import rate
 from tests.page.test_tournament_page import get_to_race, two_players
+from tests.page.test_tournament_player import player_bob, playing
 from tests.support.bots import bot
 from tests.support.daily import LONG_AGO, deal_today, long_ago_moves, open_long_ago
 from tests.support.firefox import Firefox, found
@@ -154,6 +155,31 @@ async def test_a_tournament_is_followed_from_its_first_player_to_its_winner(fire
         await asyncio.gather(play_careless(ann, 4, 1), play_careless(bob, 0, 1))
         await firefox.wait_for_text("The secret of this round belongs to its commitment.")
         await firefox.wait_for_text("Won by ")
+    await firefox.check()
+
+
+async def test_a_tournament_is_created_raced_and_proved(firefox: Firefox, fleet: Fleet) -> None:
+    url = await fleet.start()
+    await firefox.open(url, "/t")
+    await firefox.wait_for(found("form.create button.main"))
+    await firefox.type("form.create input[autocomplete]", "ann")
+    await firefox.click("form.create button.main")
+    await firefox.wait_for_text("You start it when all are here.")
+    async with player_bob(url) as bob:
+        await bob.join(str(await firefox.evaluate("location.pathname")).rpartition("/")[2])
+        await firefox.wait_for("document.querySelectorAll('tbody tr').length === 2")
+        await firefox.click(".actions button.main")
+        await firefox.wait_for_text("you race bob. Get ready.")
+        async with playing(bob):
+            await firefox.click(".actions button.main")
+            await firefox.wait_for(found("button.slot.stock"))
+            await firefox.press("b")
+            await firefox.wait_for("document.querySelector(\"[data-slot='b'] small\").textContent === ' 1'")
+            for _ in range(2):
+                await firefox.click(".player .actions button:last-child")
+            await firefox.wait_for_text("Won by ")
+    await firefox.click(".side-of a[href^='/t/']")
+    await firefox.wait_for_text("What this browser was shown")
     await firefox.check()
 
 

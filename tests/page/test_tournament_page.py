@@ -78,7 +78,7 @@ async def test_a_page_that_stays_open_shows_each_step_of_a_tournament(browser: B
     url = await fleet.start()
     async with two_players(url) as (ann, bob, code):
         page = await browser.open(url, f"/t/{code}")
-        await page.wait_for_selector(f"text=ann starts it. Players enter by: fairest tournament join {code}")
+        await page.wait_for_selector(f"text=Others enter at this address, or by: fairest tournament join {code}")
         await bob.join(code)
         await page.wait_for_selector("tbody tr >> nth=1")
         await ann.start()

@@ -3,8 +3,8 @@
 import { createInterface } from "node:readline";
 
 const page = (name) => import(new URL(`../../server/fairest_server/page/${name}.js`, import.meta.url));
-const [bytes, sha2, shake, ed25519, board, deal, record, scene, seal, practice, tv, witness, cheated, certified, lineSearch, heads, receiptCheck, dailyEntries, dailyGame, soloRecord, playerFile] = await Promise.all(
-  ["bytes", "sha2", "shake256", "ed25519", "board", "deal", "record", "scene", "seal", "practice", "tv", "witness", "cheated", "certified", "line_search", "heads", "receipt_check", "daily_entries", "daily_game", "solo_record", "player_file"].map(page));
+const [bytes, sha2, shake, ed25519, board, deal, record, scene, seal, practice, tv, witness, cheated, certified, lineSearch, heads, receiptCheck, dailyEntries, dailyGame, soloRecord, playerFile, soloGame, knownTournament, tournamentGame, tournamentRounds, tournamentNote] = await Promise.all(
+  ["bytes", "sha2", "shake256", "ed25519", "board", "deal", "record", "scene", "seal", "practice", "tv", "witness", "cheated", "certified", "line_search", "heads", "receipt_check", "daily_entries", "daily_game", "solo_record", "player_file", "solo_game", "known_tournament", "tournament_game", "tournament_rounds", "tournament_note"].map(page));
 const { fromHex, toHex } = bytes;
 
 const ANSWERS = {
@@ -63,10 +63,46 @@ const ANSWERS = {
   /** Begin a daily deal with the first view, and go on with the others: the moves that are known then, or the alarm. */
   daily_views({ rules, views: [first, ...answers] }) {
     try {
-      return dailyGame.ownOf(answers.reduce(dailyGame.afterView, dailyGame.beginDaily(rules, first))).moves;
+      return soloGame.ownOf(answers.reduce(dailyGame.afterView, dailyGame.beginDaily(rules, first))).moves;
     } catch (fault) {
       if (!(fault instanceof cheated.Cheated)) throw fault;
       return fault.message;
+    }
+  },
+  /** Follow a tournament as the player `name`, step by step: what is known then, or the alarm. */
+  tournament({ name, steps }) {
+    let [known, game] = [knownTournament.knownTournament(name), null];
+    const take = {
+      shown: (shown) => (known = knownTournament.afterShown(known, shown)),
+      taken: ([number, entropy]) => (known = knownTournament.withEntropy(known, number, entropy)),
+      race: (answer) => keepRace(tournamentGame.beginRace(known.shown.rules, known.rounds[answer.round], answer, game)),
+      move: (answer) => keepRace(tournamentGame.afterRace(game, answer)),
+    };
+    const keepRace = (raced) => {
+      game = raced;
+      known.rounds[game.number] = tournamentGame.withRace(known.rounds[game.number], game);
+    };
+    try {
+      for (const [kind, value] of steps) take[kind](value);
+    } catch (fault) {
+      if (!(fault instanceof cheated.Cheated)) throw fault;
+      return fault.message;
+    }
+    const newest = knownTournament.newestOf(known);
+    return {
+      rounds: Object.fromEntries(Object.entries(known.rounds).map(([number, { moves, result, ...round }]) =>
+        [number, { ...round, moves, is_over: result !== null, seed: tournamentRounds.seedOf({ ...round }) }])),
+      ready: knownTournament.isReadyWanted(known), due: knownTournament.isRevealDue(known, known.taken[newest?.number]),
+      entered: knownTournament.hasEntered(known), left: knownTournament.hasLeft(known), pair: knownTournament.pairOf(known)?.names ?? null,
+    };
+  },
+  /** Compare the record of a race in a tournament with what the player `own` was shown of its round. */
+  compare_race({ text, witness, own }) {
+    try {
+      return { sentences: [...tournamentNote.compareRound(soloRecord.parseSolo(text), witness, own)], fault: null };
+    } catch (fault) {
+      if (!(fault instanceof record.WrongRecord)) throw fault;
+      return { sentences: [], fault: fault.message };
     }
   },
   /** Replay a receipt of `fairest`: how the rounds ended, and the line with which the server was found out. */

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from fairest_cli.model.cheated import Cheated
 from fairest_cli.model.tournament_game import RoundWitness, TournamentGame, witness_round
 from fairest_protocol.calculation.seal import commit_entrant
 from fairest_protocol.messages.tournaments import Tournament, TournamentPair, TournamentPhase, TournamentRound
@@ -30,7 +31,9 @@ class KnownTournament(Value):
             known, entropy = witnesses.get(played.number), self.entropies.get(played.number)
             own = None if entropy is None else (self.name, commit_entrant(played.round, self.name, entropy))
             witnesses[played.number] = witness_round(known, shown, played, own)
-        return replace(self, shown=shown, witnesses=witnesses)
+        after = replace(self, shown=shown, witnesses=witnesses)
+        self._check_own_bytes(after)
+        return after
 
     def with_entropy(self, number: int, entropy: bytes) -> "KnownTournament":
         """Return the model after the server has taken the hash of our entropy for a round."""
@@ -77,3 +80,21 @@ class KnownTournament(Value):
             return None
         is_due = any(each.name == self.name and each.entropy is None for each in self.newest.ready)
         return self.entropies.get(self.newest.number) if is_due else None
+
+    def _check_own_bytes(self, after: "KnownTournament") -> None:
+        """Check that a deal for which the server has taken our entropy, or lets us race, is made of it as well.
+
+        Raises `Cheated`.
+        """
+        if after.shown.phase is not TournamentPhase.RACING or after.newest.number not in self.entropies:
+            return
+        number, before = after.newest.number, self.shown.played[-1:]
+        was_shown = any(
+            each.name == self.name and each.entropy is not None
+            for played in before
+            if played.number == number
+            for each in played.ready
+        )
+        is_in = any(name == self.name for name, _ in after.witnesses[number].entropies)
+        if not is_in and (was_shown or not after.has_left):
+            raise Cheated(f"The server left our bytes out of the deal of round {number}.")

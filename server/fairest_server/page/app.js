@@ -1,4 +1,5 @@
 // The page: which view its path asks for, and the choice of colours.
+import { drawHex } from "./bytes.js";
 import { DailyView } from "./daily_view.js";
 import { make, setText } from "./dom.js";
 import { firstTable } from "./first_view.js";
@@ -12,8 +13,9 @@ import { RoomView } from "./room_view.js";
 import { soloKind } from "./solo_record.js";
 import { showSolo } from "./solo_view.js";
 import { TEXT } from "./texts.js";
+import { TournamentList } from "./tournament_list_view.js";
 import { showTournamentRace } from "./tournament_race_view.js";
-import { TournamentList, TournamentView } from "./tournament_view.js";
+import { TournamentView } from "./tournament_view.js";
 import { findMatch } from "./tv.js";
 
 const view = document.getElementById("view");
@@ -22,15 +24,14 @@ const show = (...elements) => view.replaceChildren(...elements);
 /** How long the result of a match stays on TV, and how long TV waits before it looks for a match again. */
 const TV_RESULT_MS = 12000;
 const TV_SEARCH_MS = 3000;
+/** The length of the key of a request to create a room: the same request again creates no other room. */
+const KEY_BYTES = 16;
 
 function showLobby() {
   show(new LobbyView((options, name) => {
-    show(new RoomView({ type: "create", options, key: crypto.randomUUID?.() ?? randomKey() }, { name }).element);
+    show(new RoomView({ type: "create", options, key: drawHex(KEY_BYTES) }, { name }).element);
   }, (wish, name) => show(new RoomView({ type: "queue", ...wish }, { name }).element)).element);
 }
-
-// `randomUUID` is missing where the page came over plain http.
-const randomKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16)).join("");
 
 async function showMatch(match) {
   const heading = make("h1", {}, TEXT.recordTitle);

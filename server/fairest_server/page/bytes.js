@@ -6,6 +6,9 @@ export const fromHex = (text) => Uint8Array.from(text.match(/../g) ?? [], (digit
 /** Return bytes as hexadecimal digits in small letters. */
 export const toHex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 
+/** Return so many random bytes as hexadecimal digits. */
+export const drawHex = (count) => toHex(crypto.getRandomValues(new Uint8Array(count)));
+
 /** Return a text as UTF-8. */
 export const toBytes = (text) => new TextEncoder().encode(text);
 

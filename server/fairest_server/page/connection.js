@@ -1,6 +1,6 @@
 // One connection to the server this page came from, which is opened again when it drops. Its witness keeps what was shown
 // of the room and checks it; `onChange` is called behind each message.
-import { toHex } from "./bytes.js";
+import { drawHex } from "./bytes.js";
 import { Cheated } from "./cheated.js";
 import { commitEntropy } from "./seal.js";
 import { ownClock } from "./own_clock.js";
@@ -117,7 +117,7 @@ export class RoomConnection {
   getReady() {
     if (!this.isReadyWanted) return;
     const { round } = this.scene;
-    this.check.entropies[round] ??= toHex(crypto.getRandomValues(new Uint8Array(32)));
+    this.check.entropies[round] ??= drawHex(32);
     this.#send({ type: "ready", round, entropy_hash: this.#commit(null) });
   }
 

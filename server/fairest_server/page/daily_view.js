@@ -1,23 +1,18 @@
 // The daily deal on the page: what everybody may know of it, our attempt, and the table once it is opened.
 import { alarm } from "./alarm.js";
-import { cardOf, goalOf, mayRedeal, placedOn } from "./board.js";
-import { BoardView, SeatHead } from "./board_view.js";
 import { Cheated } from "./cheated.js";
-import { STATUS } from "./connection.js";
 import { lookUpDaily } from "./daily_chain.js";
 import { DailyConnection } from "./daily_connection.js";
-import { boardOf } from "./daily_game.js";
 import { PageMissing, fetchDaily, openDaily } from "./daily_table.js";
-import { announce, make, setText } from "./dom.js";
-import { click, press, targetsOf } from "./hand.js";
+import { make, setText } from "./dom.js";
 import DATA from "./record_data.js";
 import { NoRecord } from "./record_view.js";
+import { SoloRaceView } from "./solo_race_view.js";
 import { readDailyNote, readNoteUnderWay } from "./storage.js";
 import { showAttempt } from "./solo_view.js";
 import { table } from "./table.js";
 import { TEXT, clock } from "./texts.js";
 
-const TICK_MS = 250;
 const DAY_MS = 86400000;
 
 /** Return the day that is so many `days` later. */
@@ -144,92 +139,10 @@ export class DailyView {
       if (game && !cheated) this.#lookUp(game.day, game.seal, () => connection.now);
     });
     this.#connection = connection;
-    this.#attempt = new DailyAttempt(connection);
+    this.#attempt = new SoloRaceView(connection, {
+      stop: TEXT.dailyStop, result: ({ result }) => TEXT.dailyResult(result, clock(result.time_ms)), others: () => "",
+    });
     this.#place.replaceChildren(this.#attempt.element);
     this.#attempt.update();
-  }
-}
-
-/** Our attempt: the board, the time that is left, and the result. */
-class DailyAttempt {
-  #connection;
-  #picked = null;
-  #isSure = false;
-  #board = new BoardView((slot) => this.#may && this.#apply(click(boardOf(this.#connection.game), this.#picked, slot)));
-  #head = new SeatHead();
-  #status = make("p", { class: "status" });
-  #sentence = make("p", { class: "sentence", role: "status" });
-  #warning = make("p", { class: "warning", role: "alert" });
-  #buttons = make("div", { class: "actions" });
-  #result = make("div", { class: "daily-result" });
-  #alarm = make("div");
-  element = make(
-    "div", {}, this.#alarm, this.#warning, this.#status, this.#sentence, this.#result, this.#buttons,
-    make("div", { class: "seat practice" }, this.#head.element, this.#board.element), make("p", { class: "hint" }, TEXT.keys));
-
-  constructor(connection) {
-    this.#connection = connection;
-    document.addEventListener("keydown", (event) => this.#key(event));
-    setInterval(() => this.#tick(), TICK_MS);
-  }
-
-  get #may() {
-    return this.#connection.mayMove;
-  }
-
-  update() {
-    const { game, cheated, warning, sentence, status } = this.#connection;
-    if (cheated) {
-      this.#alarm.replaceChildren(alarm(cheated));
-      return;
-    }
-    setText(this.#warning, warning);
-    if (sentence && (status === STATUS.ENDED || this.#may)) setText(this.#sentence, sentence);
-    this.#tick();
-    if (!game) return;
-    const board = boardOf(game);
-    const fitting = this.#picked ? targetsOf(board, this.#picked) : [];
-    this.#board.draw(board, { picked: this.#picked, fitting });
-    this.#head.draw(TEXT.you, TEXT.count(placedOn(board), goalOf(board)), "");
-    const button = (label, work) => make("button", { type: "button", onclick: work }, label);
-    this.#buttons.replaceChildren(...(game.result ? [] : [
-      ...(mayRedeal(board) ? [button(TEXT.redeal, () => this.#apply({ move: "redeal", picked: null }))] : []),
-      button(this.#isSure ? TEXT.sure : TEXT.dailyStop, () => this.#stop())]));
-    if (game.result && !this.#result.firstChild) {
-      setText(this.#sentence, "");
-      this.#result.replaceChildren(...TEXT.dailyResult(game.result, clock(game.result.time_ms)).map((each) => make("p", {}, each)));
-      announce(TEXT.dailyResult(game.result, clock(game.result.time_ms)).join(" "));
-    }
-  }
-
-  #tick() {
-    const { game, status, now } = this.#connection;
-    const byStatus = { [STATUS.CONNECTING]: TEXT.connecting, [STATUS.LOST]: TEXT.lost };
-    const left = game && !game.result ? TEXT.left(clock(game.until_ms - now)) : "";
-    setText(this.#status, byStatus[status] ?? left);
-  }
-
-  /** Ask once more before the attempt is ended. */
-  #stop() {
-    if (!this.#may) return;
-    if (this.#isSure) this.#connection.play("stop");
-    this.#isSure = !this.#isSure;
-    this.update();
-  }
-
-  #key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || ["INPUT", "SELECT"].includes(event.target.tagName)) return;
-    const result = this.#may ? press(boardOf(this.#connection.game), this.#picked, event.key, event.shiftKey) : undefined;
-    if (!result) return;
-    this.#apply(result);
-    event.preventDefault();
-  }
-
-  #apply({ move, picked, sentence }) {
-    this.#picked = picked;
-    this.#isSure = false;
-    setText(this.#sentence, sentence ?? (move ? TEXT.youMoved(move, cardOf(boardOf(this.#connection.game), move)) : ""));
-    if (move) this.#connection.play(move);
-    this.update();
   }
 }

@@ -1,6 +1,6 @@
 // A practice game: one player alone with a deal, who takes moves back. Games are values; nothing changes them.
 import { legalMoves } from "./board.js";
-import { toBytes, toHex } from "./bytes.js";
+import { drawHex, toBytes, toHex } from "./bytes.js";
 import { makeDeal } from "./deal.js";
 import { after, startRace } from "./race.js";
 import DATA from "./record_data.js";
@@ -12,7 +12,7 @@ const SEED_BYTES = 4;
 export const readSeed = (text) => (/^[0-9a-fA-F]{64}$/.test(text) ? text.toLowerCase() : toHex(sha256(toBytes(text))));
 
 /** Return a random seed that is short enough to type again. */
-export const newSeed = () => toHex(crypto.getRandomValues(new Uint8Array(SEED_BYTES)));
+export const newSeed = () => drawHex(SEED_BYTES);
 
 /** Return a new game of a variant, with as many piles and redeals as is usual, on the deal of a typed seed. */
 export function startPractice(rules, seed) {

@@ -1,15 +1,16 @@
 // The record of a race that a player has raced alone: an attempt at a daily deal, or a race of a tournament. The same
 // checks, in the same words, as `fairest verify` makes.
 import { goalOf, placedOn } from "./board.js";
-import { fromHex, numberBytes, toBytes } from "./bytes.js";
+import { fromHex, toBytes } from "./bytes.js";
 import { Cheated } from "./cheated.js";
-import { LIMIT_MS, NO_BYTES, dailyRound, isSameScore } from "./daily_game.js";
-import { makeDeal } from "./deal.js";
+import { LIMIT_MS, dailyRound } from "./daily_game.js";
 import { isSigned } from "./ed25519.js";
 import { WrongRace, after, startRace, stepsOf } from "./race.js";
 import { WrongRecord } from "./record.js";
 import DATA from "./record_data.js";
-import { commitSecret, encode, hash, makeSeed } from "./seal.js";
+import { commitSecret, encode, makeSeed } from "./seal.js";
+import { NO_BYTES, isSameScore, usualDeal } from "./solo_game.js";
+import { mixEntropies, roundOf } from "./tournament_rounds.js";
 
 const NUMBER = "(0|[1-9][0-9]{0,14})";
 const NAME = "[A-Za-z0-9_-]{2,20}";
@@ -24,13 +25,6 @@ const MOST_LIMIT_SECONDS = 7200;
 const demand = (condition, sentence) => {
   if (!condition) throw new WrongRecord(sentence);
 };
-
-/** The hash of the entropies of all who were ready for a round of a tournament; pairs of name and entropy, by name. */
-export const mixEntropies = (round, entropies) =>
-  hash("entrants", fromHex(round), ...entropies.flatMap(([name, entropy]) => [toBytes(name), fromHex(entropy)]));
-
-/** The round id of a round of a tournament; `tournament` is its id. */
-export const tournamentRound = (tournament, number) => hash("tournament", fromHex(tournament), numberBytes(number, 2)).slice(0, 32);
 
 /** Of each kind of record: how its first line is written, and what follows from its fields. */
 const KINDS = {
@@ -56,7 +50,7 @@ const KINDS = {
       const isInOrder = names.every((each, at) => !at || names[at - 1] < each);
       return round < 65536 && limit <= MOST_LIMIT_SECONDS && isInOrder && names.includes(name) && names.length <= MOST_ENTRANTS;
     },
-    roundOf: ({ tournament, round }) => tournamentRound(tournament, round),
+    roundOf: ({ tournament, round }) => roundOf(tournament, round),
     entropyOf: ({ entropies }, round) => mixEntropies(round, entropies),
     limitOf: ({ limit_seconds: limit }) => 1000 * limit,
     titleOf: ({ name, round, code }) => `Race of ${name} in round ${round} of the tournament ${code}.`,
@@ -112,7 +106,7 @@ function scoreOf(record) {
 
 function dealOf({ rules, seed }) {
   const { piles, redeals } = DATA.variants[rules].defaults;
-  return { dealt: makeDeal(rules, redeals, seed), piles, redeals };
+  return { dealt: usualDeal(rules, seed), piles, redeals };
 }
 
 /** Yield a sentence for each check of a record of `parseSolo` that holds. Throws `WrongRecord` at the first one that does not. */

@@ -10,6 +10,8 @@ const MAX_ENTROPIES = 20;
 const COMMITMENT_NAME = "fairest.commitment";
 const DAILY_NAME = "fairest.daily";
 const MAX_NOTES = 20;
+const TOURNAMENTS_NAME = "fairest.tournaments";
+const MAX_TOURNAMENTS = 8;
 
 export const storage = (() => {
   try {
@@ -84,13 +86,18 @@ export const isOtherTabLast = () => storage !== null && storage.getItem(TAB_NAME
 
 export const readEntropies = () => JSON.parse(storage?.getItem(ENTROPY_NAME) ?? "{}");
 
+/** Keep our bytes of a round, for the case that the page is loaded again before they are revealed. */
+export function keepEntropy(round, entropy) {
+  const kept = Object.entries({ ...readEntropies(), [round]: entropy }).slice(-MAX_ENTROPIES);
+  storage?.setItem(ENTROPY_NAME, JSON.stringify(Object.fromEntries(kept)));
+}
+
 /**
- * Keep what we commit to in a round, for the case that the page is loaded again, or the player is taken to another machine:
+ * Keep what we commit to in a round of a room, for the case that the page is loaded again, or the player is taken to another machine:
  * `round_id`, the server's `commitment`, our `seat`, `entropy` and `entropy_hash`, and the other player's hash once we reveal.
  */
 export function keepCommitment(commitment) {
-  const kept = Object.entries({ ...readEntropies(), [commitment.round_id]: commitment.entropy }).slice(-MAX_ENTROPIES);
-  storage?.setItem(ENTROPY_NAME, JSON.stringify(Object.fromEntries(kept)));
+  keepEntropy(commitment.round_id, commitment.entropy);
   storage?.setItem(COMMITMENT_NAME, JSON.stringify(commitment));
 }
 
@@ -124,3 +131,25 @@ export const readDailyNote = (rules, day) => readNotes().find((note) => note.rul
 /** Return the note of an attempt at a deal of a variant that has not ended and has time left, or null. */
 export const readNoteUnderWay = (rules, now_ms) =>
   readNotes().findLast((note) => note.rules === rules && !note.result && note.until_ms > now_ms) ?? null;
+
+/** Return the notes of tournaments that are kept, the oldest first. */
+export const readTournamentNotes = () => JSON.parse(storage?.getItem(TOURNAMENTS_NAME) ?? "[]");
+
+/**
+ * Keep what this browser was shown of a tournament that it has entered, in the place of an older note of it: the `tournament`'s id,
+ * the `key` of the server, the `player`, which stands for our token, our `name` in it, and its `rounds`. Where there is no room,
+ * older notes make some.
+ */
+export function keepTournamentNote(note) {
+  const others = readTournamentNotes().filter(({ tournament, player }) => tournament !== note.tournament || player !== note.player);
+  const kept = [...others, note].slice(-MAX_TOURNAMENTS);
+  for (;;) {
+    try {
+      storage?.setItem(TOURNAMENTS_NAME, JSON.stringify(kept));
+      return;
+    } catch (fault) {
+      if (!(fault instanceof DOMException) || !kept.length) throw fault;
+      kept.shift();
+    }
+  }
+}

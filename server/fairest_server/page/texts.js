@@ -2,6 +2,7 @@
 // stand where they are found out: word for word those of `fairest`, so that anybody can compare the two.
 import { RANKS, rankOf } from "./board.js";
 import { IDENTITY } from "./identity_texts.js";
+import { TOURNAMENT_TEXT, playerCount } from "./tournament_texts.js";
 
 const RANK_NAMES = ["ace", "2", "3", "4", "5", "6", "7", "8", "9", "10", "jack", "queen", "king"];
 const RANK_SIGNS = ["A", "2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K"];
@@ -17,12 +18,6 @@ const ENDINGS = {
   round_over: "was still racing",
 };
 
-const FORMATS = { swiss: "Swiss", round_robin: "round robin", knockout: "knock-out" };
-const TOURNAMENT_PHASES = {
-  open: "open", filling: "rivals enter", gathering: "players get ready", revealing: "the deck is drawn", racing: "racing",
-  over: "over", cancelled: "cancelled",
-};
-
 export const rankSign = (rank) => RANK_SIGNS[rank - 1];
 export const cardSign = (card) => RANK_SIGNS[RANKS.indexOf(card[0])];
 export const cardName = (card) => `${RANK_NAMES[rankOf(card) - 1]} of ${SUITS[card[1].toLowerCase()]}`;
@@ -35,7 +30,6 @@ export function clock(ms) {
 }
 
 const fromName = (source) => (source === "s" ? "" : ` from pile ${source}`);
-const playerCount = (count) => (count === 1 ? "1 player" : `${count} players`);
 const placeName = (target) => (/[1-8]/.test(target) ? `foundation ${target}` : `pile ${target}`);
 
 export const TEXT = {
@@ -142,46 +136,7 @@ export const TEXT = {
   chainNotRead: (path) => `The server does not answer at ${path}.`,
   chainNotUnderstood: (path) => `What the server answers at ${path} is not understood.`,
   dailyPageMissing: (reason) => `A page of the table cannot be read: ${reason}`,
-  // Tournaments.
-  tournamentsTitle: "Tournaments",
-  tournamentsNow: "Open and under way",
-  tournamentsEnded: "Ended",
-  loadingTournaments: "Reading the tournaments …",
-  noTournaments: "No tournament is open or under way.",
-  noSuchTournament: "There is no tournament with this code.",
-  noneEnded: "No tournament has ended lately.",
-  tournamentsHint: "A tournament is created and entered with an installed client: fairest tournament create, and fairest tournament join CODE. "
-    + "Everybody races the same sealed deal in each round, alone and at the same time.",
-  unratedTournament: "A tournament changes nobody's rating.",
-  tournamentLine: ({ format, rules, phase, round, players, most_players: most, creator, winners = [] }) =>
-    [FORMATS[format] ?? format, rules, round ? `round ${round}` : `${players} of ${most} players`, TOURNAMENT_PHASES[phase] ?? phase,
-      winners.length ? `won by ${winners.join(" and ")}` : `by ${creator}`].join(" · "),
-  showTournament: "Show",
-  showTournamentOf: (code) => `Show the tournament ${code}`,
-  tournamentTitle: (code) => `Tournament ${code}`,
-  tournamentHead: ({ format, rules, phase, rounds, played, standings }) =>
-    [FORMATS[format] ?? format, rules, played.length ? `round ${played.at(-1).number}${rounds ? ` of ${rounds}` : ""}` : playerCount(standings.length),
-      TOURNAMENT_PHASES[phase] ?? phase].join(" · "),
-  tournamentDue: ({ phase, creator, code, played, standings }) => {
-    if (phase === "open") return `${creator} starts it. Players enter by: fairest tournament join ${code}`;
-    if (phase === "gathering" || phase === "revealing") return `${playerCount(played.at(-1).ready.length)} ready for round ${played.at(-1).number}.`;
-    if (phase === "over") return `Won by ${standings.filter(({ rank }) => rank === 1).map(({ name }) => name).join(" and ")}.`;
-    return "";
-  },
-  standings: "Standings",
-  standingsHeads: ["rank", "player", "points", "cards", "direct", "opponents"],
-  hasLeftTournament: ", has left",
-  points: (halves) => `${halves === 1 ? "" : Math.floor(halves / 2)}${halves % 2 ? "½" : ""}`,
-  noSuchRace: "The tournament has no race of this player in this round, or it is not over yet.",
-  roundTitle: (number) => `Round ${number}`,
-  bye: "a bye",
-  isReady: "ready",
-  tournamentCount: ({ placed, ended }) => `${placed} cards${ended ? ", ended" : ""}`,
-  pairResult: (points, score, time) =>
-    `${TEXT.points(points)}${score ? ` (${score.won ? "every card" : `${score.placed} cards`}, ${score.direct} direct, ${time})` : ""}`,
-  raceReplay: "replay",
-  raceReplayOf: (name, number) => `Replay and proof of the race of ${name} in round ${number}`,
-  roundProved: "The secret of this round belongs to its commitment.",
+  ...TOURNAMENT_TEXT,
   closedBy: (code, reason) => `The server closed the connection: ${code} ${reason}`.trim(),
   // The queue.
   quickTitle: "Quick race",

@@ -3,11 +3,13 @@ import { alarm } from "./alarm.js";
 import { Cheated } from "./cheated.js";
 import { make } from "./dom.js";
 import { fetchAnswer } from "./ratings.js";
+import { WrongRecord } from "./record.js";
 import { NoRecord } from "./record_view.js";
 import { Replay } from "./replay_view.js";
 import { checkRace, soloSteps } from "./solo_record.js";
 import { fetchSolo, proofOf } from "./solo_view.js";
 import { TEXT } from "./texts.js";
+import { compareRound, readNote } from "./tournament_note.js";
 
 /** Return the element that shows the race which the query of the page's address names: a `round`, and the `name` of a player. */
 export function showTournamentRace(code, query) {
@@ -40,7 +42,24 @@ async function raceParts(code, number, name) {
   const names = records.map((record) => record.name);
   const title = `${names.join(TEXT.against)} · ${TEXT.roundTitle(number)}`;
   document.title = TEXT.title(title);
-  return [new Replay(names, soloSteps(records[0], records[1] ?? null), [make("h2", {}, title)]).element, proofOf(records[0], pathOf(shown, played, names[0]))];
+  return [
+    new Replay(names, soloSteps(records[0], records[1] ?? null), [make("h2", {}, title)]).element,
+    proofOf(records[0], pathOf(shown, played, names[0])), ...comparisonOf(records[0])];
+}
+
+/** Return the comparison of a record with what this browser was shown of its round, if that was anything. */
+function comparisonOf(record) {
+  const note = readNote(record.tournament, record.key, record.name);
+  const witness = note?.rounds[record.round];
+  if (!witness) return [];
+  const heading = make("h2", {}, TEXT.shownToYou);
+  try {
+    const sentences = [...compareRound(record, witness, note.name)];
+    return [make("section", {}, heading, make("ul", { class: "proof right" }, ...sentences.map((each) => make("li", {}, each))))];
+  } catch (fault) {
+    if (!(fault instanceof WrongRecord)) throw fault;
+    return [make("section", {}, heading, make("p", { class: "verdict wrong", role: "alert" }, TEXT.wrong(fault.message)))];
+  }
 }
 
 const pathOf = ({ code }, { number }, name) => `/tournament-races/${code}?${new URLSearchParams({ round: number, name })}`;

@@ -368,3 +368,38 @@ def test_a_race_of_another_variant_is_an_alarm() -> None:
     other = shown(cup).model_copy(update={"rules": "easy"})
     with pytest.raises(Cheated, match=r"^The piles and redeals of the round's deal are not those"):
         begin_race(other, known.witnesses[1], race(cup), 0, None)
+
+
+def without_our_bytes(tournament: Tournament, *, has_left: bool) -> Tournament:
+    """Return a tournament that is raced as a server shows it that leaves the entropy of aa out."""
+    [played] = tournament.played
+    ready = tuple(each.model_copy(update={"entropy": None}) if each.name == "aa" else each for each in played.ready)
+    standings = tuple(
+        row.model_copy(update={"has_left": has_left}) if row.name == "aa" else row for row in tournament.standings
+    )
+    changes = {"played": (played.model_copy(update={"ready": ready}),), "standings": standings, "version": 99}
+    return tournament.model_copy(update=changes)
+
+
+def revealing(*shown_by: str) -> tuple[Cup, KnownTournament]:
+    """Return a tournament in which these players have shown their bytes, and the model of aa."""
+    cup, known = gathering()
+    cup.ready(PLAYERS)
+    cup.reveal(shown_by)
+    known = known.after(shown(cup))
+    cup.reveal(PLAYERS)
+    return cup, known
+
+
+@pytest.mark.parametrize(
+    ("shown_by", "has_left"), [((), False), (("aa",), False), (("aa",), True)], ids=("races", "taken", "taken and out")
+)
+def test_a_deal_without_our_bytes_is_an_alarm(shown_by: tuple[str, ...], has_left: bool) -> None:
+    cup, known = revealing(*shown_by)
+    with pytest.raises(Cheated, match=r"^The server left our bytes out of the deal of round 1\.$"):
+        known.after(without_our_bytes(shown(cup), has_left=has_left))
+
+
+def test_a_player_whose_bytes_did_not_arrive_is_out_without_an_alarm() -> None:
+    cup, known = revealing("bb")
+    assert known.after(without_our_bytes(shown(cup), has_left=True)).has_left
