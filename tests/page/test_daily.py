@@ -195,7 +195,7 @@ def fewer_envelopes(message: dict[str, Any]) -> None:
         (other_card, "does not belong to its envelope"),
         (other_round, "is not that of its day and its variant"),
         (other_count, "moves of ours, and has shown"),
-        (fewer_envelopes, "another number of envelopes"),
+        (fewer_envelopes, "more or fewer envelopes"),
     ],
 )
 async def test_an_answer_that_breaks_the_seal_stops_everything(
