@@ -14,6 +14,7 @@ from playwright.async_api import Page, WebSocketRoute
 from fairest_cli.session.connection import Connection
 from fairest_cli.session.identity import Identity, open_identity
 from fairest_cli.session.identity_transfer import export_player, import_player
+from fairest_cli.session.renewal import renew_token
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Create, Hello, Join
 from fairest_protocol.messages.from_server import Error
@@ -275,6 +276,28 @@ async def test_a_stolen_token_is_refused_once_it_is_renewed(browser: Browser, fl
         await bring(thief, file)
         await thief.wait_for_selector("text=The server does not know this token: it was renewed")
         assert await token_in(thief) is None
+    await browser.check(page)
+
+
+async def test_an_installed_client_that_got_the_player_from_the_page_takes_it_from_the_page(
+    browser: Browser, fleet: Fleet, tmp_path: Path
+) -> None:
+    url = await fleet.start()
+    page = await browser.open(url)
+    await create_room(page)
+    await page.click("text=Your player")
+    await page.wait_for_selector("text=On this server you are guest-")
+    file = await save_player(page, tmp_path / "player.json")
+    moved = import_player(file, folder=tmp_path)
+    with open_identity(moved.server, moved.name, tmp_path) as identity:
+        assert await renew_token(moved.server, identity) == moved.name
+        assert identity.token is not None
+        # As `fairest --name` says hello.
+        async with open_client(url, token=identity.token, name=moved.name):
+            pass
+    await page.reload()
+    await page.wait_for_selector("text=The server does not know the player of this browser any more")
+    assert await token_in(page) is None
     await browser.check(page)
 
 

@@ -7,6 +7,8 @@ export const IDENTITY = {
   identityTitle: "Your player",
   youAre: (name) => `On this server you are ${name}.`,
   noPlayerHere: "This browser has no player here yet: it gets one when you first enter a room.",
+  playerUnknown: "The server does not know the player of this browser any more: its token was renewed elsewhere, or it is too old. "
+    + "A file that was saved since then brings it back.",
   playerUnread: (reason) => `Your player lies in this browser, and the server does not show its name: ${reason}`,
   noSeats: "You have no seat in a room now.",
   seatsUnread: "The server cannot say now in which rooms you have a seat.",

@@ -47,9 +47,11 @@ export class IdentityView {
 
   /** Ask the server which player we are, and where it has seats. */
   async #refresh() {
+    const hadPlayer = readToken() !== null;
     try {
       const found = await askAsPlayer();
       this.#show(found?.welcome ?? null);
+      if (hadPlayer && !found) setText(this.#state, TEXT.playerUnknown);
     } catch (fault) {
       if (!(fault instanceof NoAnswer)) throw fault;
       setText(this.#state, TEXT.playerUnread(fault.message));
