@@ -337,6 +337,39 @@ async def test_a_creation_whose_answer_is_lost_creates_one_tournament(browser: B
     assert (asked, len(listed["tournaments"])) == (2, 1)
 
 
+async def test_what_the_server_could_not_store_is_sent_again(browser: Browser, fleet: Fleet) -> None:
+    url = await fleet.start()
+    page = await browser.blank()
+    refused = dict[str, str]()
+
+    def refuse_once(route: WebSocketRoute) -> None:
+        server = route.connect_to_server()
+
+        def to_server(text: str | bytes) -> None:
+            message: Message = json.loads(text)
+            kind = message["type"]
+            if kind in refused or kind in ("hello", "ping", "watch_tournament"):
+                server.send(text)
+                return
+            refused[kind] = code = ("try_again", "in_doubt")[len(refused) % 2]
+            answer = {"type": "refused", "to": kind, "code": code, "sentence": "Not now.", "number": None}
+            route.send(json.dumps(answer | {"id": message["id"]}))
+
+        route.on_message(to_server)
+
+    await page.route_web_socket(re.compile("."), refuse_once)
+    await page.goto(f"{http(url)}/t")
+    code = await create(page, "ann")
+    async with player_bob(url) as bob:
+        await bob.join(code)
+        await start_race(page, bob)
+        await page.keyboard.press("b")
+        await pile_count(page, "b", 1)
+    requests = ["create", "start", "ready", "reveal", "race", "play"]
+    assert list(refused) == [f"{each}_tournament" for each in requests]
+    await browser.check(page)
+
+
 async def test_a_tournament_that_the_server_does_not_create_is_refused_in_its_sentence(
     browser: Browser, fleet: Fleet
 ) -> None:

@@ -54,11 +54,13 @@ export class TournamentView {
       this.element.replaceChildren(alarm(cheated));
       return;
     }
-    setText(this.#warning, warning);
     // What our player is to do is said behind where the tournament stands: the last sentence is the one that is read.
     if (known) this.#draw(known);
     this.#player.update();
-    const isSaid = { [STATUS.CONNECTING]: TEXT.connecting, [STATUS.LOST]: TEXT.lost }[status];
+    // While we race, the board has the warning and the state of the connection above it.
+    const { isRacing } = this.#player;
+    setText(this.#warning, isRacing ? "" : warning);
+    const isSaid = isRacing ? undefined : { [STATUS.CONNECTING]: TEXT.connecting, [STATUS.LOST]: TEXT.lost }[status];
     setText(this.#sentence, isSaid ?? (status === STATUS.ENDED && sentence || (known ? TEXT.tournamentDue(known) : "")));
     if (!known) return;
     this.#rounds.draw(known.shown);
