@@ -1,9 +1,11 @@
 """The line of the home screen that offers the seats which our player has on the server."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
 from typing import Final
 
 from rich.text import Text
+from textual.worker import Worker
 
 from fairest_cli.session.seats import find_seats
 from fairest_cli.tui.board.card_style import GOLD
@@ -26,7 +28,11 @@ class HomeSeats(TextLines):
     def look(self, runner: RoomRunner) -> None:
         """Forget the seats, and ask the server for them in the background. The screen is drawn when it has answered."""
         self._show(())
-        self.set_timer(DELAY_SECONDS, lambda: self.run_worker(self._ask(runner), exclusive=True))
+        self.set_timer(DELAY_SECONDS, partial(self._start, partial(self._ask, runner)))
+
+    def _start(self, work: Callable[[], Coroutine[None, None, None]]) -> Worker[None]:
+        # A function, not a coroutine: one that is made while the program ends would never be awaited.
+        return self.run_worker(work, exclusive=True)
 
     async def _ask(self, runner: RoomRunner) -> None:
         self._show(await find_seats(runner.server_url, runner.player))
