@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import socket
 import sys
 import tempfile
 from collections.abc import AsyncIterator
@@ -13,6 +14,8 @@ from fairest_cli.session.child_process import kill_and_wait
 
 START_SECONDS: Final = 20.0
 STOP_SECONDS: Final = 6.0
+ENGINE_SECONDS: Final = 1.0
+"""The wait for an engine to end. It keeps nothing, so it ends at once."""
 
 
 class ServerNotStarted(Exception):
@@ -42,7 +45,10 @@ async def local_server() -> AsyncIterator[str]:
         try:
             yield await _address(server, log)
         finally:
-            await _end(server)
+            try:
+                await _end(server)
+            finally:
+                _stop_engine(Path(folder))
 
 
 async def _end(server: asyncio.subprocess.Process) -> None:
@@ -55,6 +61,16 @@ async def _end(server: asyncio.subprocess.Process) -> None:
     finally:
         # A screen that is left is cancelled once, and the program that ends then cancels it once more.
         await kill_and_wait(server)
+
+
+def _stop_engine(folder: Path) -> None:
+    """Stop the engine of a server that was killed, which could not stop it. Nothing listens if the server did."""
+    with suppress(OSError), socket.socket(socket.AF_UNIX) as engine:
+        engine.settimeout(ENGINE_SECONDS)
+        engine.connect(str(folder / "redis.sock"))
+        engine.sendall(b"SHUTDOWN NOSAVE\r\n")
+        # It closes the connection when it ends.
+        engine.recv(1)
 
 
 async def _address(server: asyncio.subprocess.Process, log: Path) -> str:

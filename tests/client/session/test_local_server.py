@@ -46,6 +46,20 @@ async def test_a_server_at_home_does_not_outlive_a_killed_player() -> None:
     await until(are_gone, "the server and its Redis are gone")
 
 
+async def test_a_server_at_home_that_is_killed_leaves_no_engine_behind() -> None:
+    """A busy machine may take longer to end it than the player waits."""
+    before = servers_of(os.getpid())
+    async with local_server():
+        (server,) = set(servers_of(os.getpid())) - set(before)
+        (redis,) = servers_of(server)
+        os.kill(server, signal.SIGKILL)
+
+    async def is_gone() -> bool:
+        return not Path(f"/proc/{redis}").exists()
+
+    await until(is_gone, "its Redis is gone")
+
+
 async def test_a_server_at_home_ignores_the_settings_of_a_server_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAIREST_REDIS_URL", "redis://127.0.0.1:1")
     monkeypatch.setenv("FAIREST_WORKRES", "4")
