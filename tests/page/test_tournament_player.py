@@ -44,10 +44,10 @@ async def enter(page: Page, name: str) -> None:
 
 
 async def end_race(page: Page) -> None:
-    """End the race under way, and wait for its result."""
+    """End the race under way, and wait until its board is gone: its result is shown only until the round is over."""
     await page.click("text=Stop my race")
     await page.click("text=Press again to do it")
-    await page.wait_for_selector("text=Your race is over: ")
+    await page.wait_for_selector("button.slot.stock", state="detached")
 
 
 async def pile_count(page: Page, pile: str, count: int) -> None:
