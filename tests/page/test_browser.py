@@ -11,7 +11,7 @@ from playwright.async_api import Page, WebSocketRoute
 
 from fairest_cli.records.record_check import verify_record
 from fairest_protocol.calculation.board import Board
-from fairest_protocol.messages.from_client import Create, Join, Leave, Watch
+from fairest_protocol.messages.from_client import Create, Join, Leave, Rematch, Watch
 from fairest_protocol.messages.options import RoomOptions
 from tests.page.conftest import needed_browser
 from tests.support.bots import bot, start_match
@@ -345,6 +345,24 @@ async def test_a_room_and_its_line_in_the_lobby_count_the_spectators(browser: Br
         await spectator.send(Leave())
         await page.wait_for_selector("p.watching >> text=1 watching")
     await browser.check(page)
+
+
+async def test_the_end_of_a_rematch_has_the_matches_won_in_the_room(browser: Browser, fleet: Fleet) -> None:
+    url = await fleet.start()
+    async with racing_players(url) as (first, second):
+        assert first.room is not None
+        page = await browser.open(url, f"/r/{first.room}")
+        await second.play("resign")
+        await page.wait_for_selector("h2.outcome")
+        assert await page.query_selector("p.series") is None
+        for player in (first, second):
+            await player.send(Rematch())
+        await asyncio.gather(first.take_part_in_deal(), second.take_part_in_deal())
+        await second.play("resign")
+        series = await page.wait_for_selector("p.series")
+        assert series is not None
+        assert re.fullmatch(r"Matches in this room: .+ 2, .+ 0\.", await series.inner_text())
+        await browser.check(page)
 
 
 async def test_a_player_who_waits_can_leave(browser: Browser, fleet: Fleet) -> None:

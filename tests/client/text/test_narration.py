@@ -10,11 +10,12 @@ from fairest_cli.model.round_end import Explained
 from fairest_cli.session.connection import Update
 from fairest_cli.text.lobby import describe_lobby
 from fairest_cli.text.narration import OPEN_ROUND, describe_changes, describe_closing, describe_end
-from fairest_protocol.messages.entries import Attached, Detached
+from fairest_protocol.messages.entries import Attached, Detached, RoundFinished
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_server import LobbyPage, Snapshot, View, Watching
 from fairest_protocol.messages.options import RoomOptions, Spectators
 from fairest_protocol.value import replace
+from fairest_server.room.view import view
 from tests.support import staged
 from tests.support.races import make_listed_room
 from tests.support.staged import StagedRoom
@@ -92,3 +93,30 @@ def test_an_absence_that_lasts_is_told() -> None:
     model = staged.racing().model()
     view = View(position=model.position + 1, tag="00000000", entries=(Detached(seat=1, until_ms=1),))
     assert list(describe_changes(model, Update(model, view))) == ["bob is away; the seat waits 60 seconds."]
+
+
+def told_of_the_last_round(matches: int) -> list[str]:
+    """Return the lines about the end of the last of so many matches in a room, each of which bob resigns."""
+    room = staged.waiting()
+    room.table.start()
+    for number in range(matches):
+        if number:
+            room.table.rematch()
+            room.table.deal()
+            room.table.let_time_pass()
+        before = room.model()
+        room.table.play(1, "resign")
+    after = room.model()
+    assert after.scene is not None
+    finished = next(entry for entry in reversed(view(room.table.steps, 0)) if isinstance(entry, RoundFinished))
+    return list(
+        describe_changes(before, Update(after, View(position=after.position, tag="0" * 8, entries=(finished,))))
+    )
+
+
+def test_the_end_of_a_match_has_the_matches_that_both_have_won_in_the_room() -> None:
+    assert told_of_the_last_round(2)[-1] == "Matches in this room: ann (you) 2, bob 0."
+
+
+def test_the_end_of_the_first_match_has_no_score_of_a_series() -> None:
+    assert not any("Matches in this room" in line for line in told_of_the_last_round(1))

@@ -40,7 +40,7 @@ from fairest_protocol.calculation.cards import rank, rank_name
 from fairest_protocol.calculation.moves import STOP, Move
 from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.fields import Phase
-from fairest_protocol.messages.from_client import Create, Join, Leave, Watch
+from fairest_protocol.messages.from_client import Create, Join, Leave, Rematch, Watch
 from fairest_protocol.messages.from_server import Announcement, Refused, Snapshot
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.refusals import Refusal
@@ -354,6 +354,21 @@ async def test_a_rematch_starts_from_the_result(server_url: str, home: Path) -> 
         await player.press("enter")
         await rival.take_part_in_deal()
         await player.is_on(RaceScreen)
+
+
+async def test_the_result_of_a_rematch_has_the_matches_won_in_the_room(server_url: str, home: Path) -> None:
+    async with racing(server_url, home, options=QUICK, name="ann") as (player, rival):
+        await rival.play("resign")
+        await player.is_on(ResultScreen)
+        await player.press("r")
+        await rival.send(Rematch())
+        await player.sees("The next round is open")
+        await player.press("enter")
+        await rival.take_part_in_deal()
+        await player.is_on(RaceScreen)
+        await rival.play("resign")
+        await player.is_on(ResultScreen)
+        await player.sees("Matches in this room: ann 2")
 
 
 @pytest.mark.long
