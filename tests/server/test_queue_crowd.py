@@ -1,11 +1,11 @@
 """A crowd that queues, leaves, drops and comes back, while processes are killed: each who stays gets a race."""
 
 import pytest
-from redis.asyncio import Redis
 
 from fairest_server.store import keys
+from fairest_server.store.redis.batching_client import BatchingRedis
 from tests.support.processes import Fleet
-from tests.support.queue_crowd import run_crowd
+from tests.support.queue_crowd import count_seats, run_crowd
 from tests.support.waiting import until
 
 
@@ -13,7 +13,7 @@ from tests.support.waiting import until
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize("seed", [1, 2])
 async def test_everybody_who_stays_has_one_opponent_although_processes_are_killed(
-    fleet: Fleet, redis: Redis, seed: int
+    fleet: Fleet, redis: BatchingRedis, seed: int
 ) -> None:
     crowd = await run_crowd(fleet, players=60, processes=3, kills=2, seed=seed)
     rooms = [room for room, _ in crowd.seated.values()]
@@ -21,6 +21,7 @@ async def test_everybody_who_stays_has_one_opponent_although_processes_are_kille
     assert all(rooms.count(room) == 2 for room in rooms), "each room has two players"
     assert all(f"crowd-{number}" in names for number, (_, names) in crowd.seated.items())
     assert all(len(names) == 2 for _, names in crowd.seated.values()), "nobody races himself"
+    assert set((await count_seats(redis)).values()) == {1}, "nobody has a second seat"
 
     async def is_empty() -> bool:
         return await redis.hlen(keys.TICKETS) == 0

@@ -11,6 +11,9 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 from fairest_protocol.messages.from_client import Hello, Leave, LeaveQueue, Queue, Resume
 from fairest_protocol.messages.from_server import Left, LeftQueue, Queued, Refused, Snapshot, View, Welcome
+from fairest_server.store.log import Log
+from fairest_server.store.redis.batching_client import BatchingRedis
+from tests.support.history import read_room
 from tests.support.processes import Fleet
 from tests.support.waiting import until
 from tests.support.wire_client import WireClient, open_raw_client
@@ -67,6 +70,12 @@ async def run_crowd(fleet: Fleet, *, players: int, processes: int, kills: int, s
         await crowd.until_seated(players)
         all_seated.set()
     return crowd
+
+
+async def count_seats(redis: BatchingRedis) -> Counter[str]:
+    """Return how many seats each player has, by its name and the logs of all rooms: also seats unknown to the player."""
+    rooms = [await read_room(redis, room) for room in await Log(redis).indexed_rooms()]
+    return Counter(seat.name for room in rooms for seat in room.seats if seat is not None)
 
 
 class _Member:
