@@ -73,7 +73,7 @@ async def run_crowd(fleet: Fleet, *, players: int, processes: int, kills: int, s
 
 
 async def count_seats(redis: BatchingRedis) -> Counter[str]:
-    """Return how many seats each player has, by its name and the logs of all rooms: also seats unknown to the player."""
+    """Return how many seats each player has, by its name and the logs of all rooms: also those unknown to it."""
     rooms = [await read_room(redis, room) for room in await Log(redis).indexed_rooms()]
     return Counter(seat.name for room in rooms for seat in room.seats if seat is not None)
 
