@@ -2,12 +2,15 @@
 
 The first is measured at one rate of moves, spread over all rooms, less the CPU time of the process while nobody
 moves. Numbers of rooms take turns, and a ratio is formed within each turn, since no machine is equally fast for long.
-The second is measured saturated; two workers share two cores with Redis and with the load.
+The second is measured saturated; two workers share two cores with Redis and with the load. Two servers that know
+nothing of each other, each with half of the rooms and a load of its own, are the control: what they cost more than one
+process does not come from the work that workers share.
 """
 
 import asyncio
 import resource
 import sys
+from dataclasses import replace
 
 from benchmarks.figure import Figure, median_of
 from benchmarks.under_load import Cost, loading, serving, serving_kind
@@ -57,17 +60,18 @@ async def _measure(most: int) -> list[Figure]:
 
 async def _measure_workers() -> list[Figure]:
     """Return the cost of a move on one process and on two, with the players of a room together and where they fall."""
-    costs: dict[str, list[Cost]] = {"1": [], "2": [], "2_apart": []}
+    costs: dict[str, list[Cost]] = {"1": [], "2": [], "2_apart": [], "2_strangers": []}
     for _ in range(REPEATS):
         costs["1"].append(await _saturate(1))
         costs["2"].append(await _saturate(2))
         costs["2_apart"].append(await _saturate(2, hands_over=False))
+        costs["2_strangers"].append(await _saturate_strangers())
     figures = list[Figure]()
     for kind, each in costs.items():
         figures += median_of(f"moves_per_second_workers_{kind}", [cost.per_second for cost in each], "/s")
         figures += median_of(f"move_us_workers_{kind}", [cost.server_us for cost in each], "us")
         figures += median_of(f"move_redis_us_workers_{kind}", [cost.redis_us for cost in each], "us")
-    for kind, goal in (("2", 1.1), ("2_apart", None)):
+    for kind, goal in (("2", 1.1), ("2_apart", None), ("2_strangers", None)):
         ratios = [two.server_us / one.server_us for one, two in zip(costs["1"], costs[kind], strict=True)]
         name = f"workers_ratio{kind.removeprefix('2')}"
         figures += median_of(name, ratios, "", f"<= {goal}", goal.__ge__) if goal else median_of(name, ratios, "")
@@ -100,6 +104,33 @@ async def _saturate(workers: int, *, hands_over: bool = True) -> Cost:
         await load.move(4)
         cost = await load.move()
     print(f"  {workers} workers: {cost.per_second:.0f} moves/s, {cost.server_us:.1f} us", file=sys.stderr)
+    return cost
+
+
+async def _saturate_strangers() -> Cost:
+    """Return the cost of a move on two servers, each on a Redis of its own, half of the rooms on each."""
+    rooms = WORKERS_ROOMS // 2
+    async with (
+        serving() as one,
+        serving() as other,
+        loading("race", one, rooms) as first,
+        loading("race", other, rooms) as second,
+    ):
+        await asyncio.gather(first.move(4), second.move(4))
+        costs = await asyncio.gather(first.move(), second.move())
+    messages = sum(cost.messages for cost in costs)
+
+    def mean(field: str) -> float:
+        return sum(float(getattr(cost, field)) * cost.messages for cost in costs) / messages
+
+    cost = replace(
+        costs[0],
+        messages=messages,
+        seconds=max(cost.seconds for cost in costs),
+        server_us=mean("server_us"),
+        redis_us=mean("redis_us"),
+    )
+    print(f"  2 strangers: {cost.per_second:.0f} moves/s, {cost.server_us:.1f} us", file=sys.stderr)
     return cost
 
 
