@@ -106,7 +106,7 @@ class TournamentListScreen(FairestScreen):
         options, before = self.query_one(OptionList), self._highlighted
         self._rows = rows
         options.clear_options()
-        options.add_options([Option(_line(row), id=row.code) for row in rows])
+        options.add_options([Option(describe_row(row), id=row.code) for row in rows])
         codes = [row.code for row in rows]
         if codes:
             options.highlighted = codes.index(before.code) if before is not None and before.code in codes else 0
@@ -156,14 +156,14 @@ class TournamentListScreen(FairestScreen):
         self.dismiss()
 
 
-def _line(row: ListedTournament) -> Text:
+def describe_row(row: ListedTournament) -> Text:
+    """Return the two lines of a tournament in the list: a code of three long words fills most of one."""
     action = "enter" if row.phase is TournamentPhase.OPEN else "watch"
     where = f"round {row.round}" if row.round else f"{row.players} of {row.most_players}"
     winners = f", won by {' and '.join(map(clean, row.winners))}" if row.winners else ""
     return Text.assemble(
         (f" {action}  ", f"bold {GOLD}"),
         (f"{FORMATS[row.format]}, {clean(row.rules)}, {where}, {describe_phase(row.phase)}{winners}", "bold"),
-        (f", by {clean(row.creator)}  ", ""),
-        (row.code, QUIET),
+        (f"\n        {row.code}, by {clean(row.creator)}", QUIET),
         no_wrap=True,
     )

@@ -11,11 +11,19 @@ from fairest_cli.tui.screens.home import HomeScreen
 from fairest_cli.tui.screens.room_code_prompt import RoomCodePrompt
 from fairest_cli.tui.screens.tournament import TournamentScreen
 from fairest_cli.tui.screens.tournament_form import TournamentForm
-from fairest_cli.tui.screens.tournament_list import TournamentListScreen
-from fairest_protocol.messages.tournaments import CreateTournament, TournamentFormat
+from fairest_cli.tui.screens.tournament_list import TournamentListScreen, describe_row
+from fairest_protocol.messages.tournaments import (
+    CreateTournament,
+    ListedTournament,
+    TournamentFormat,
+    TournamentPhase,
+)
 from tests.support.full_screen import Terminal, terminal
 from tests.support.ports import free_port
 from tests.support.tournaments import entrant
+
+BORDER_COLUMNS = 4
+"""Of the list: its border and its padding, left and right."""
 
 pytestmark = pytest.mark.usefixtures("home")
 
@@ -52,6 +60,24 @@ async def test_a_tournament_that_is_open_is_listed(server_url: str, tmp_path: Pa
     async with tournaments_of(server_url, tmp_path, columns, lines) as player:
         await player.sees("knock-out, classic, 1 of 16, open")
         await player.sees("1 tournament is open or under way.")
+
+
+def test_a_long_code_has_a_place_on_the_narrowest_screen() -> None:
+    code = "unstoppable-enigmatic-copperhead"
+    row = ListedTournament(
+        code=code,
+        phase=TournamentPhase.OPEN,
+        creator="ann",
+        rules="classic",
+        format=TournamentFormat.KNOCKOUT,
+        players=1,
+        most_players=16,
+        round=0,
+        wanted=4,
+        rival_level=None,
+    )
+    line = next(line for line in describe_row(row).plain.splitlines() if code in line)
+    assert line.index(code) + len(code) <= TournamentListScreen.MIN_SIZE[0] - BORDER_COLUMNS
 
 
 async def test_enter_enters_a_tournament_that_is_open(server_url: str, tmp_path: Path) -> None:
