@@ -786,7 +786,7 @@ async def test_writers_are_polled_in_the_order_in_which_they_are_enqueued(writer
 
 def test_an_append_without_more_words_has_no_deadline_and_is_not_shared() -> None:
     plain = Append(ROOM, 0, "", "t1", (MOVE,))
-    assert plain == Append(ROOM, 0, "", "t1", (MOVE,), 0, 0, None, 0, False, None, ())
+    assert plain == Append(ROOM, 0, "", "t1", (MOVE,), 0, 0, None, 0, False, 0, None, ())
 
 
 def test_an_answer_is_the_word_of_the_script_and_the_label_of_the_metric() -> None:

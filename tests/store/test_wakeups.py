@@ -36,9 +36,11 @@ class Writer:
         self.log = Log(redis)
         self.index, self.tag = 0, ""
 
-    async def append(self) -> None:
+    async def append(self, own_subscriptions: int = 0) -> None:
         tag = f"{self.index:08x}"
-        append = Append(ROOM, self.index, self.tag, tag, [RoomClosed()], is_shared=True)
+        append = Append(
+            ROOM, self.index, self.tag, tag, [RoomClosed()], is_shared=True, own_subscriptions=own_subscriptions
+        )
         assert await append_once(self.log, append) is Answer.APPENDED
         self.index, self.tag = self.index + 1, tag
 
@@ -65,6 +67,22 @@ class Listener:
 
         await until(receives, "an append is received")
 
+    async def is_confirmed(self) -> None:
+        """Wait until Redis has confirmed the subscription."""
+
+        async def is_one() -> bool:
+            return self.wakeups.own_subscriptions(ROOM) == 1
+
+        await until(is_one, "the subscription is confirmed")
+
+    async def has_received(self, index: int) -> None:
+        """Wait until the entry with this index was received."""
+
+        async def has_it() -> bool:
+            return index in self.received
+
+        await until(has_it, f"the entry {index} was received")
+
 
 @asynccontextmanager
 async def listening(url: str, listening_url: str | None = None) -> AsyncIterator[Listener]:
@@ -84,6 +102,68 @@ async def listening(url: str, listening_url: str | None = None) -> AsyncIterator
 async def test_a_subscriber_of_a_room_receives_its_appends(redis_url: str) -> None:
     async with listening(redis_url) as listener:
         await listener.receives_more()
+
+
+async def test_an_append_that_nobody_but_its_sender_would_hear_is_not_published(redis_url: str) -> None:
+    async with listening(redis_url) as listener:
+        await listener.is_confirmed()
+        await listener.writer.append(own_subscriptions=1)
+        await listener.writer.append()
+        await listener.has_received(2)
+        assert listener.received == [2]
+
+
+async def test_an_append_is_published_as_soon_as_another_process_listens(redis_url: str) -> None:
+    async with listening(redis_url) as listener, listening(redis_url) as other:
+        await listener.is_confirmed()
+        await other.is_confirmed()
+        await listener.writer.append(own_subscriptions=1)
+        await listener.has_received(1)
+        await other.has_received(1)
+
+
+async def test_an_append_is_published_on_a_cluster_whose_nodes_count_their_own_subscribers_only(
+    cluster: RedisCluster,
+) -> None:
+    """Redis 6.2 has only ordinary channels: subscribers stay on their node when the room moves to another one."""
+    is_old = b"redis_version:6" in cluster.owner(keys.log(ROOM)).info("server")
+    async with listening(cluster.url) as listener:
+        await listener.is_confirmed()
+        await listener.writer.append(own_subscriptions=1)
+        await listener.writer.append()
+        await listener.has_received(2)
+        assert listener.received == ([1, 2] if is_old else [2])
+
+
+async def test_a_subscription_counts_once_redis_has_confirmed_it(redis_url: str) -> None:
+    async with listening(redis_url) as listener:
+        assert listener.wakeups.own_subscriptions(ROOM) == 0
+        await listener.is_confirmed()
+
+
+async def test_a_subscription_whose_connection_has_ended_does_not_count() -> None:
+    with redis_process() as process:
+        async with listening(process.url) as listener:
+            await listener.is_confirmed()
+            process.kill()
+
+            async def has_ended() -> bool:
+                return listener.wakeups.own_subscriptions(ROOM) == 0
+
+            await until(has_ended, "the subscription does not count any more")
+            process.start()
+            await listener.is_confirmed()
+
+
+async def test_a_room_that_was_unsubscribed_does_not_count(redis_url: str) -> None:
+    async with listening(redis_url) as listener:
+        await listener.is_confirmed()
+        listener.wakeups.unsubscribe(ROOM)
+
+        async def is_left() -> bool:
+            return listener.wakeups.own_subscriptions(ROOM) == 0
+
+        await until(is_left, "the room does not count any more")
 
 
 @pytest.mark.long

@@ -112,6 +112,7 @@ class IsolatedRoom:
             on_steps=lambda _, steps: self.shown.extend(steps),
             on_change=lambda _: self._count("changes"),
             give_up=lambda _: self._count("given_up"),
+            own_subscriptions=lambda _: 0,
             closed_room_seconds=60,
             is_shared=is_shared,
         )

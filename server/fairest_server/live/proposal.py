@@ -101,6 +101,7 @@ def make_append(
     closed_room_seconds: int,
     *,
     is_shared: bool,
+    own_subscriptions: int,
 ) -> Append:
     """Return the append of a proposal's steps after the cursor; Redis makes it only with its clock inside the window.
 
@@ -134,6 +135,7 @@ def make_append(
         next_check_ms=next_check_ms,
         expire_seconds=expire_seconds,
         is_shared=is_shared,
+        own_subscriptions=own_subscriptions,
         listing=_encode_listing(room, after, window.now_ms) if changes_listing(before, after) else None,
         rounds=rounds,
     )

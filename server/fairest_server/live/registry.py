@@ -78,6 +78,7 @@ class RoomRegistry:
             on_steps=on_steps,
             on_change=self.on_change,
             give_up=self.give_up,
+            own_subscriptions=self.wakeups.own_subscriptions,
             closed_room_seconds=closed_room_seconds,
         )
 

@@ -47,6 +47,8 @@ class RoomServices(Generic[Room]):
     """Called when deadlines, a match without a record, or the need for the room may have changed."""
     give_up: Callable[[Room], None]
     """Drops the room: the log is not the one that its subscribers were shown."""
+    own_subscriptions: Callable[[str], int]
+    """Returns how many of the subscriptions to a room's wake-ups that Redis counts are ours."""
     closed_room_seconds: int
     """How long the log of a closed room stays."""
     is_shared: bool = False

@@ -35,13 +35,11 @@ from fairest_server.room.steps import LogEntry
 from fairest_server.store.keys import RoomKeys
 from fairest_server.store.log_entries import format_event, parse_entry
 from fairest_server.store.redis.batch_connection import BatchConnection, CommandWords
-from fairest_server.store.redis.cluster_client import is_sharded
+from fairest_server.store.redis.cluster_client import channel_commands
 from fairest_server.store.redis.scripts import Script
 
 MAX_BATCH: Final = 100
-"""Writers that are polled for one batch. Handling the results of so many takes the event loop 10 to 15 ms;
-heartbeats are sent between batches.
-"""
+"""Writers polled for one batch; to handle their results takes 10 to 15 ms. Heartbeats are sent between batches."""
 
 
 class Answer(StrEnum):
@@ -84,8 +82,9 @@ class Append(Value):
 
     Times are milliseconds on Redis' clock; a `not_after_ms` of 0 is any time. `next_check_ms` is when the sweep must
     check the room: None leaves it as it is, 0 means never. `expire_seconds` is how long the log is kept from now on, 0
-    for ever. `is_shared` publishes the entries for other processes. `listing` is the room's new entry in the lobby:
-    empty to remove it, None to leave it as it is. `rounds` are entries for the chain of rounds.
+    for ever. `is_shared` publishes the entries if the channel has more subscriptions than the sender's
+    `own_subscriptions`. `listing` is the room's new entry in the lobby: empty to remove it, None to leave it as it is.
+    `rounds` are entries for the chain of rounds.
     """
 
     room: str
@@ -98,6 +97,7 @@ class Append(Value):
     next_check_ms: int | None = None
     expire_seconds: int = 0
     is_shared: bool = False
+    own_subscriptions: int = 0
     listing: bytes | None = None
     rounds: Sequence[str] = ()
 
@@ -243,8 +243,7 @@ class AppendQueue:
         Raises the last RedisError or OSError once all retries failed; `failures` attempts were made before.
         """
         if self._script is None:
-            publish = "SPUBLISH" if await is_sharded(self._redis) else "PUBLISH"
-            self._script = Script("append.lua", head=f"local publish = '{publish}'\n")
+            self._script = Script("append.lua", head=await channel_commands(self._redis))
         sha, text = self._script.sha, self._script.text
         replies = await self._connection.send([("EVALSHA", sha, *append) for _, append in self._batch], failures)
         if any(isinstance(reply, NoScriptError) for reply in replies):
@@ -295,6 +294,7 @@ def _keys_and_arguments(keys: RoomKeys, append: Append) -> CommandWords:
         "" if append.next_check_ms is None else append.next_check_ms,
         append.expire_seconds,
         keys.wakeup_channel if append.is_shared else "",
+        append.own_subscriptions,
         append.listing or "",
         len(append.rounds),
         *append.rounds,

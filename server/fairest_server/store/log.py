@@ -13,7 +13,7 @@ from fairest_server.store.log_entries import format_event, index_of, parse_entry
 from fairest_server.store.redis.batching_client import RAW_REPLY, BatchingRedis
 from fairest_server.store.redis.clients import batch_connections
 from fairest_server.store.redis.clock import read_clock
-from fairest_server.store.redis.cluster_client import is_sharded
+from fairest_server.store.redis.cluster_client import channel_commands
 from fairest_server.store.redis.scripts import Script
 
 ENTRIES_IN_PAGE: Final = 256
@@ -84,8 +84,7 @@ class Log:
         call again with the same tag.
         """
         if self._cut is None:
-            publish = "SPUBLISH" if await is_sharded(self._redis) else "PUBLISH"
-            self._cut = Script("cut.lua", head=f"local publish = '{publish}'\n")
+            self._cut = Script("cut.lua", head=await channel_commands(self._redis))
         channel = keys.wakeup_channel(room)
         arguments = (end.index, end.tag, tag, format_event(checkpoint), KEPT_BEFORE_CHECKPOINT, channel)
         stamp = await self._cut.run(self._redis, [keys.log(room)], arguments)

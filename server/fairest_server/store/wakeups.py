@@ -50,6 +50,10 @@ class Wakeups:
         """Stop calling `on_wakeup` for this room."""
         self._listener(room).unsubscribe(room)
 
+    def own_subscriptions(self, room: str) -> int:
+        """Return how many of the subscriptions that Redis counts for a room are ours: 1 once it has confirmed ours."""
+        return int(room in self._listener(room).confirmed)
+
     async def run(self) -> None:
         """Subscribe and listen until cancelled. A subscription that fails is replaced after half a second."""
         async with asyncio.TaskGroup() as tasks:
@@ -68,6 +72,8 @@ class _BucketListener:
         self._keepalive_channel = keys.keepalive_channel(number)
         self._on_wakeup = on_wakeup
         self._rooms: set[str] = set()
+        self.confirmed: set[str] = set()
+        """The rooms whose subscription Redis has confirmed on this connection."""
         self._changed = asyncio.Event()
         self._last_message_at = 0.0
 
@@ -112,6 +118,7 @@ class _BucketListener:
             # A subscription that never began is not logged: while a node is away there are two a second.
             self._last_message_at = 0.0
         finally:
+            self.confirmed.clear()
             await channels.close()
 
     async def _subscribe(self, channels: "Channels") -> None:
@@ -121,6 +128,7 @@ class _BucketListener:
             self._changed.clear()
             wanted = set(self._rooms)
             await channels.add(map(keys.wakeup_channel, wanted - subscribed))
+            self.confirmed -= subscribed - wanted
             await channels.drop(map(keys.wakeup_channel, subscribed - wanted))
             subscribed = wanted
             # In a loop that also runs when rooms come and go: a ping must be sent however often they do.
@@ -139,9 +147,11 @@ class _BucketListener:
             if message is None:
                 continue
             if message["type"] in ("message", "smessage"):
-                room = message["channel"].decode().rpartition(":")[2]
+                room = _room_of(message["channel"])
                 with contained(Part.ROOM, room=room):
                     self._on_wakeup(room, parse_wakeup(message["data"]))
+            elif message["type"] in ("subscribe", "ssubscribe"):
+                self.confirmed.add(_room_of(message["channel"]))
             elif message["type"] == "sunsubscribe" and message["channel"] == self._keepalive_channel.encode():
                 # We never unsubscribe from this channel; the node does so when it gives the slot away.
                 raise RedisConnectionError("the bucket has moved to another node")
@@ -158,6 +168,10 @@ class _BucketListener:
             had_time = woke_at - slept_at < 2 * _PING_SECONDS
             if had_time and woke_at - self._last_message_at > SILENCE_SECONDS:
                 raise TimeoutError("no ping was answered")
+
+
+def _room_of(channel: bytes) -> str:
+    return channel.decode().rpartition(":")[2]
 
 
 class Channels:

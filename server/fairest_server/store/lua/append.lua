@@ -5,16 +5,18 @@
 --       rounds if there are entries for the chain of rounds
 -- ARGV  room, expected last index, expected tag, new tag, not before (ms), not after (ms, 0 for any time),
 --       next check (ms, 0 for never, '' to leave it), log expires (s, 0 for never), wake-up channel ('' for none),
---       entry in the lobby ('' to remove it), number of entries for the chain of rounds, those entries ..., events ...
--- A line before this one names the command that publishes: local publish = 'PUBLISH', or 'SPUBLISH' on a Cluster whose
--- version has it.
+--       the sender's own subscriptions to that channel, entry in the lobby ('' to remove it), number of entries for the
+--       chain of rounds, those entries ..., events ...
+-- A line before this one names the commands for channels: local publish, count = 'PUBLISH', 'NUMSUB', or 'SPUBLISH' and
+-- 'SHARDNUMSUB' on a Cluster whose version has them. On an older Cluster there is no count: a node knows its own
+-- subscribers only, and passes messages on to those of others.
 -- Returns a result and Redis' clock in ms: appended (with the stamp of the events), early, late; conflict, with the
 -- entries from the expected last one on.
 local room, expected, tag, new_tag = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
 local not_before, not_after = tonumber(ARGV[5]), tonumber(ARGV[6])
 local next_check, expires, channel = ARGV[7], ARGV[8], ARGV[9]
-local rounds = tonumber(ARGV[11])
-local first_event, events = 12 + rounds, #ARGV - 11 - rounds
+local rounds = tonumber(ARGV[12])
+local first_event, events = 13 + rounds, #ARGV - 12 - rounds
 local lobby, outbox = KEYS[3], nil
 if rounds > 0 then
   lobby, outbox = #KEYS == 4 and KEYS[3] or nil, KEYS[#KEYS]
@@ -43,6 +45,10 @@ if not_after > 0 and now > not_after then
   return {'late', string.format('%.0f', now)}
 end
 
+-- A wake-up that nobody but its sender would hear is not published: to read it again costs the sender a third of a move.
+if channel ~= '' and count and redis.call('PUBSUB', count, channel)[2] <= tonumber(ARGV[10]) then
+  channel = ''
+end
 -- Encoding may fail, so it comes before the first write.
 local message = ''
 local stamp = string.format('%.0f', math.max(now, last_stamp))
@@ -61,13 +67,13 @@ end
 if expires ~= '0' then
   redis.call('EXPIRE', KEYS[1], expires)
 end
-if lobby and ARGV[10] ~= '' then
-  redis.call('HSET', lobby, room, ARGV[10])
+if lobby and ARGV[11] ~= '' then
+  redis.call('HSET', lobby, room, ARGV[11])
 elseif lobby then
   redis.call('HDEL', lobby, room)
 end
 for number = 1, rounds do
-  redis.call('XADD', outbox, '*', 'e', ARGV[11 + number])
+  redis.call('XADD', outbox, '*', 'e', ARGV[12 + number])
 end
 if channel ~= '' then
   redis.call(publish, channel, message)

@@ -4,8 +4,7 @@
 -- KEYS  log
 -- ARGV  expected last index, expected tag, new tag, the checkpoint, how many entries before it to keep,
 --       wake-up channel
--- A line before this one names the command that publishes: local publish = 'PUBLISH', or 'SPUBLISH' on a Cluster whose
--- version has it.
+-- A line before this one names the command that publishes: local publish = 'PUBLISH', or 'SPUBLISH' (append.lua).
 -- Returns the stamp of the checkpoint in ms; '' if the log does not end as expected.
 local expected, tag, new_tag, event = tonumber(ARGV[1]), ARGV[2], ARGV[3], ARGV[4]
 local kept, channel = tonumber(ARGV[5]), ARGV[6]

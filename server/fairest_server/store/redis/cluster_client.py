@@ -220,6 +220,17 @@ async def is_sharded(redis: Redis) -> bool:
     return redis.is_sharded
 
 
+async def channel_commands(redis: Redis) -> str:
+    """Return the line of Lua that names the commands which publish and which count the subscriptions to a channel.
+
+    There is no count on a Cluster without sharded channels, whose nodes count their own only. Raises RedisError.
+    """
+    if await is_sharded(redis):
+        return "local publish, count = 'SPUBLISH', 'SHARDNUMSUB'\n"
+    count = "nil" if isinstance(redis, Cluster) else "'NUMSUB'"
+    return f"local publish, count = 'PUBLISH', {count}\n"
+
+
 def _slot(words: Sequence[Any]) -> int:
     """Return the slot of the command's key; without a key, that of the keys of the processes."""
     match words:
