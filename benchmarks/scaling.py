@@ -10,10 +10,13 @@ process does not come from the work that workers share.
 import asyncio
 import resource
 import sys
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 
+from benchmarks.balanced import HAPROXY, serving_balanced
 from benchmarks.figure import Figure, median_of
-from benchmarks.under_load import Cost, loading, serving, serving_kind
+from benchmarks.under_load import Cost, Processes, loading, serving, serving_kind
 
 MOVES_PER_SECOND = 1_000
 SETTLED = 100
@@ -29,6 +32,9 @@ CONTROLS = ("handwritten", "node")
 REPEATS = 5
 """Of the smaller ones; ten thousand rooms take minutes to fill, and stand between two measurements of a hundred."""
 WORKERS_ROOMS = 500
+MOST_RATIO = 1.1
+WITH_GOAL = ("", "balanced")
+"""Two processes that are to cost hardly more than one: workers of a host, and two behind a balancer over one there."""
 
 
 def measure_scaling() -> list[Figure]:
@@ -60,21 +66,34 @@ async def _measure(most: int) -> list[Figure]:
 
 async def _measure_workers() -> list[Figure]:
     """Return the cost of a move on one process and on two, with the players of a room together and where they fall."""
-    costs: dict[str, list[Cost]] = {"1": [], "2": [], "2_apart": [], "2_strangers": []}
+    kinds: dict[str, Callable[[], Awaitable[Cost]]] = {
+        "1": lambda: _saturate(serving()),
+        "2": lambda: _saturate(serving(processes=2)),
+        "2_apart": lambda: _saturate(serving(processes=2, hands_over=False)),
+        "2_strangers": _saturate_strangers,
+    }
+    if HAPROXY is not None:
+        kinds["1_balanced"] = lambda: _saturate(serving_balanced(1), moves_first=True)
+        kinds["2_balanced"] = lambda: _saturate(serving_balanced(2), moves_first=True)
+    costs: dict[str, list[Cost]] = {kind: [] for kind in kinds}
     for _ in range(REPEATS):
-        costs["1"].append(await _saturate(1))
-        costs["2"].append(await _saturate(2))
-        costs["2_apart"].append(await _saturate(2, hands_over=False))
-        costs["2_strangers"].append(await _saturate_strangers())
+        for kind, saturate in kinds.items():
+            costs[kind].append(await saturate())
+            cost = costs[kind][-1]
+            print(f"  workers {kind}: {cost.per_second:.0f} moves/s, {cost.server_us:.1f} us", file=sys.stderr)
     figures = list[Figure]()
     for kind, each in costs.items():
         figures += median_of(f"moves_per_second_workers_{kind}", [cost.per_second for cost in each], "/s")
         figures += median_of(f"move_us_workers_{kind}", [cost.server_us for cost in each], "us")
         figures += median_of(f"move_redis_us_workers_{kind}", [cost.redis_us for cost in each], "us")
-    for kind, goal in (("2", 1.1), ("2_apart", None), ("2_strangers", None)):
-        ratios = [two.server_us / one.server_us for one, two in zip(costs["1"], costs[kind], strict=True)]
-        name = f"workers_ratio{kind.removeprefix('2')}"
-        figures += median_of(name, ratios, "", f"<= {goal}", goal.__ge__) if goal else median_of(name, ratios, "")
+    for kind, each in costs.items():
+        number, _, arrangement = kind.partition("_")
+        if number == "1":
+            continue
+        base = costs["1_balanced" if arrangement == "balanced" else "1"]
+        ratios = [two.server_us / one.server_us for one, two in zip(base, each, strict=True)]
+        goal = (f"<= {MOST_RATIO}", MOST_RATIO.__ge__) if arrangement in WITH_GOAL else ()
+        figures += median_of("_".join(filter(None, ("workers_ratio", arrangement))), ratios, "", *goal)
     return figures
 
 
@@ -96,15 +115,15 @@ async def _cost_of_a_move(rooms: int, kind: str = "race") -> float:
     return move_us
 
 
-async def _saturate(workers: int, *, hands_over: bool = True) -> Cost:
-    async with (
-        serving(processes=workers, hands_over=hands_over) as served,
-        loading("race", served, WORKERS_ROOMS) as load,
-    ):
+async def _saturate(servers: AbstractAsyncContextManager[Processes], *, moves_first: bool = False) -> Cost:
+    """Return the cost of a move. With `moves_first` all players connect again at the addresses of their rooms, as the
+    clients of people do before a race; those of the load stay where they created a room.
+    """
+    async with servers as served, loading("race", served, WORKERS_ROOMS) as load:
+        if moves_first:
+            await load.resume()
         await load.move(4)
-        cost = await load.move()
-    print(f"  {workers} workers: {cost.per_second:.0f} moves/s, {cost.server_us:.1f} us", file=sys.stderr)
-    return cost
+        return await load.move()
 
 
 async def _saturate_strangers() -> Cost:
@@ -123,15 +142,13 @@ async def _saturate_strangers() -> Cost:
     def mean(field: str) -> float:
         return sum(float(getattr(cost, field)) * cost.messages for cost in costs) / messages
 
-    cost = replace(
+    return replace(
         costs[0],
         messages=messages,
         seconds=max(cost.seconds for cost in costs),
         server_us=mean("server_us"),
         redis_us=mean("redis_us"),
     )
-    print(f"  2 strangers: {cost.per_second:.0f} moves/s, {cost.server_us:.1f} us", file=sys.stderr)
-    return cost
 
 
 def _allowed_descriptors() -> int:
