@@ -4,7 +4,8 @@
 which both players see every move, without rules and log. `handwritten` is such a race as one writes it in
 an afternoon: it checks the rules, turns cards and answers both players, all of it in memory only. `stored` is a relay
 that goes past the library's queues as our server does, and adds each message to a stream of Redis before it sends
-anything: the lowest cost of a server that stores a move before it answers, whatever the move is.
+anything: the lowest cost of a server that stores a move before it answers, whatever the move is. `bare` judges moves
+and stores them by our script as well (`benchmarks.bare_race`).
 """
 
 import asyncio
@@ -12,7 +13,7 @@ import json
 import random
 import sys
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any, cast
 
@@ -20,6 +21,7 @@ import uvloop
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.http11 import Request
 
+from benchmarks.bare_race import Appends, BareRaces
 from fairest_server.edge.incoming import Disconnected
 from fairest_server.edge.refusal_log import RefusalLog
 from fairest_server.edge.server import BACKLOG, Server
@@ -132,7 +134,10 @@ async def _serve(kind: str, redis_path: str = "") -> None:
                 await partners[socket].send("!" + json.dumps({**reply, "seat": "other"}))
 
     settings = Settings()
-    if redis_path:
+    if kind == "bare":
+        await _serve_bare(redis_path)
+        return
+    if kind == "stored":
         await _serve_stored(redis_path)
         return
     async with serve(
@@ -149,13 +154,15 @@ async def _serve(kind: str, redis_path: str = "") -> None:
         await server.serve_forever()
 
 
+async def _serve_bare(redis_path: str) -> None:
+    _, appends = await asyncio.get_running_loop().create_unix_connection(Appends, redis_path)
+    await _listen(BareRaces(appends, lambda: _Solitaire(deal_stock())).serve)
+
+
 async def _serve_stored(redis_path: str) -> None:
     partners: dict[WebSocket, WebSocket] = {}
     alone: list[WebSocket] = []
     _, stream = await asyncio.get_running_loop().create_unix_connection(_Stream, redis_path)
-
-    async def respond(_: str, __: Request) -> None:
-        """Let every request open a WebSocket."""
 
     async def stored(websocket: WebSocket, _: Request) -> None:
         if alone:
@@ -179,11 +186,20 @@ async def _serve_stored(redis_path: str) -> None:
         if websocket in partners:
             partners[websocket].outgoing.write_text(b"!" + message)
 
+    await _listen(stored)
+
+
+async def _listen(serve_player: Callable[[WebSocket, Request], Awaitable[None]]) -> None:
+    """Serve players on our own sockets, without limits."""
+
+    async def respond(_: str, __: Request) -> None:
+        """Let every request open a WebSocket."""
+
     many = 100_000
     settings = Settings(
         connections_per_address=many, max_connections=many, messages_per_second=many, messages_burst=many
     )
-    server = Server(settings, respond, stored, RefusalLog())
+    server = Server(settings, respond, serve_player, RefusalLog())
     print(await server.listen("127.0.0.1", 0), flush=True)
     await asyncio.Event().wait()
 

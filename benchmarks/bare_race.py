@@ -1,0 +1,139 @@
+"""The least that a race on our socket costs which judges each move, stores it by our script, and only then tells both.
+
+A race as one writes it in an afternoon (`benchmarks.controls`), on our own sockets, with the room's log and its
+condition in Redis. Nothing else that a room has: no seal, no horizon, no deadlines, no catching up, no limits.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from itertools import count
+from random import getrandbits
+from typing import Any, Protocol, cast
+
+import hiredis
+from pydantic_core import from_json, to_json
+from websockets.http11 import Request
+
+from fairest_server.edge.incoming import Disconnected
+from fairest_server.edge.websocket import WebSocket
+from fairest_server.store.redis.batch_connection import pack
+from fairest_server.store.redis.scripts import Script
+
+SCRIPT = Script("append.lua", head="local publish, count = 'PUBLISH', 'NUMSUB'\n")
+
+
+class Game(Protocol):
+    """One player's game, changed in place."""
+
+    def play(self, number: int, move: str) -> dict[str, Any]:
+        """Make a move and return it as a message, or a refusal."""
+
+
+class Appends(asyncio.Protocol):
+    """One connection to Redis. The rooms that append in one iteration of the event loop share a write."""
+
+    transport: asyncio.Transport
+
+    def __init__(self) -> None:
+        self._reader = hiredis.Reader()
+        self._waiting: list[_BareRoom] = []
+        self._sent: deque[_BareRoom] = deque()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Give Redis the script; its reply is the first one."""
+        self.transport = cast("asyncio.Transport", transport)
+        self.transport.write(pack(("SCRIPT", "LOAD", SCRIPT.text)))
+
+    def enqueue(self, room: "_BareRoom") -> None:
+        """Let the room append at the end of this iteration."""
+        if not self._waiting:
+            asyncio.get_running_loop().call_soon(self._send)
+        self._waiting.append(room)
+
+    def _send(self) -> None:
+        rooms, self._waiting = self._waiting, []
+        self._sent.extend(rooms)
+        self.transport.write(b"".join([pack(("EVALSHA", SCRIPT.sha, *room.build())) for room in rooms]))
+
+    def data_received(self, data: bytes) -> None:
+        self._reader.feed(data)
+        while (reply := self._reader.gets()) is not False:
+            if isinstance(reply, list):
+                assert reply[0] == b"appended", reply
+                self._sent.popleft().on_reply()
+            else:
+                assert reply == SCRIPT.sha.encode(), reply
+
+
+class _BareRoom:
+    """Two players. One append is under way at a time; moves that come meanwhile share the next one."""
+
+    def __init__(self, name: str, appends: Appends, games: Sequence[Game]) -> None:
+        self.websockets: list[WebSocket] = []
+        self._name = name
+        self._keys = (f"fairest:{{0}}:log:{name}", "fairest:{0}:deadlines")
+        self._appends = appends
+        self._games = games
+        self._index, self._tag, self._next_tag = 0, "", ""
+        self._waiting: list[tuple[int, bytes]] = []
+        self._in_flight: list[tuple[int, bytes]] = []
+        self._is_busy = False
+
+    def take(self, seat: int, message: bytes) -> bool:
+        """Judge a move; it is stored before anybody is told."""
+        play = from_json(message)
+        self._waiting.append((seat, to_json(self._games[seat].play(play["number"], play["move"]))))
+        if not self._is_busy:
+            self._is_busy = True
+            self._appends.enqueue(self)
+        return True
+
+    def build(self) -> tuple[str | int | bytes, ...]:
+        """Return the number of keys, the keys and the arguments of append.lua."""
+        self._in_flight, self._waiting = self._waiting, []
+        self._next_tag = f"{getrandbits(32):08x}"
+        events = [answer for _, answer in self._in_flight]
+        position = (self._name, self._index, self._tag, self._next_tag)
+        return (2, *self._keys, *position, 0, 0, "", 0, "", 0, "", 0, *events)
+
+    def on_reply(self) -> None:
+        """Tell both players the moves that are stored."""
+        self._index, self._tag = self._index + len(self._in_flight), self._next_tag
+        for seat, answer in self._in_flight:
+            self.websockets[seat].outgoing.write_text(answer)
+            # As with the relay, the load distinguishes notices from answers by their first character.
+            self.websockets[1 - seat].outgoing.write_text(b"!" + answer)
+        self._is_busy = bool(self._waiting)
+        if self._is_busy:
+            self._appends.enqueue(self)
+
+
+class BareRaces:
+    """The rooms of a bare server; connections are paired in the order in which they come."""
+
+    def __init__(self, appends: Appends, start_game: Callable[[], Game]) -> None:
+        self._appends = appends
+        self._start_game = start_game
+        self._numbers = count()
+        self._open: _BareRoom | None = None
+
+    async def serve(self, websocket: WebSocket, _: Request) -> None:
+        """Serve one player until its connection ends."""
+        if self._open is None:
+            games = [self._start_game(), self._start_game()]
+            self._open = room = _BareRoom(f"bare-{next(self._numbers)}", self._appends, games)
+        else:
+            room, self._open = self._open, None
+        seat = len(room.websockets)
+        room.websockets.append(websocket)
+
+        def take(message: bytes) -> bool:
+            return room.take(seat, message)
+
+        with suppress(Disconnected):
+            while True:
+                websocket.fast_path = take
+                message = await websocket.incoming.recv()
+                take(message if isinstance(message, bytes) else message.encode())
