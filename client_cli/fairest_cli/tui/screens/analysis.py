@@ -54,7 +54,7 @@ class AnalysisScreen(FairestScreen):
         """Begin the analysis. Its worker, and with it the process, ends with the screen."""
         self.query_one(VerticalScroll).focus()
         self._show_state("0 % analysed")
-        self.run_worker(self._analyse())
+        self.run_in_background(self._analyse)
 
     async def _analyse(self) -> None:
         state = ""
@@ -94,7 +94,7 @@ class AnalysisScreen(FairestScreen):
 
     def action_show_solution(self) -> None:
         """Step through a line that wins the first deal of the match; say so if none is known."""
-        self.run_worker(self._show_solution(), exclusive=True, group="solution")
+        self.run_in_background(self._show_solution, exclusive=True, group="solution")
 
     async def _show_solution(self) -> None:
         timeline = await winning_line_timeline(self._record)

@@ -1,13 +1,15 @@
 """The common parts of screens: the program as they see it, the size that they need, the session with a room."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import ClassVar, Protocol, cast
+from typing import Any, ClassVar, Protocol, cast
 
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.css.query import NoMatches
 from textual.screen import Screen
+from textual.worker import Worker
 
 from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
 from fairest_cli.session.connection import Update
@@ -106,6 +108,24 @@ class FairestScreen(Screen[None]):
 
     def draw(self) -> None:
         """Redraw everything that depends on the model, the settings and the size."""
+
+    def run_in_background(
+        self, work: Callable[[], Coroutine[Any, Any, None]], group: str = "default", *, exclusive: bool = False
+    ) -> Worker[None]:
+        """Run `work` until this screen is closed. With `exclusive`, what runs in the same group is cancelled.
+
+        It is a function, since a coroutine that is made while the program ends would never be awaited.
+        """
+
+        async def run() -> None:
+            try:
+                await work()
+            except NoMatches:
+                # Textual removes the widgets of a screen that is closed before it cancels the work that shows them.
+                if self.app.is_running and self in self.app.screen_stack:
+                    raise
+
+        return self.run_worker(run, group=group, exclusive=exclusive)
 
     def action_show_keys(self) -> None:
         """Show all keys and the rules over this screen."""

@@ -1,6 +1,7 @@
 """The daily deal on the full screen: the table of a race for one player, whose moves the server judges."""
 
 import asyncio
+from functools import partial
 from textwrap import wrap
 from typing import ClassVar, Final
 
@@ -64,7 +65,7 @@ class DailyScreen(JudgedTable):
         """Begin the attempt, or come back to it."""
         self.set_interval(1.0, self.draw_head)
         self.show_notice("The server is asked ...")
-        self.run_worker(self._follow(), exclusive=True, group="daily")
+        self.run_in_background(self._follow, exclusive=True, group="daily")
         self.draw()
 
     async def _follow(self) -> None:
@@ -90,7 +91,7 @@ class DailyScreen(JudgedTable):
         begun = "Your attempt is over." if self.game.result else "Go! Your time goes on, whatever happens."
         self.show_notice(begun)
         _keep_note(self, self._server, connection.name, self.game)
-        self.run_worker(self._look_up(self.game), exclusive=True, group="daily-chain")
+        self.run_in_background(partial(self._look_up, self.game), exclusive=True, group="daily-chain")
         self.draw()
 
     async def _look_up(self, game: DailyGame) -> None:

@@ -59,7 +59,7 @@ class GhostResultScreen(FairestScreen):
     def on_mount(self) -> None:
         """Draw, and store the run."""
         self.draw()
-        self.run_worker(self._keep(), group="keep")
+        self.run_in_background(self._keep, group="keep")
 
     async def _keep(self) -> None:
         self._show_notice(await asyncio.to_thread(keep_best, self._ghost))

@@ -5,6 +5,7 @@ and the first line asks for a path or for the id of a match.
 """
 
 import asyncio
+from functools import partial
 from typing import ClassVar, Final
 
 from rich.text import Text
@@ -91,7 +92,7 @@ class HistoryScreen(FairestScreen):
             matches.highlighted = 0
         matches.focus()
         self.show_notice("Reading the records ...")
-        self.run_worker(self._read())
+        self.run_in_background(self._read)
 
     def show_notice(self, sentence: str, *, is_error: bool = False) -> None:
         """Show `sentence` below the list."""
@@ -171,7 +172,7 @@ class HistoryScreen(FairestScreen):
 
     def _open(self, source: str, use: Use) -> None:
         self.show_notice("Opening the record ...")
-        self.run_worker(self._open_record(source, use), exclusive=True, group="open")
+        self.run_in_background(partial(self._open_record, source, use), exclusive=True, group="open")
 
     async def _open_record(self, source: str, use: Use) -> None:
         problem = await open_record(self.app, source, use, self.program.rooms.server_url, self.settings)

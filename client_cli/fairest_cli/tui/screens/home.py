@@ -159,9 +159,9 @@ class HomeScreen(FairestScreen):
                 self.app.push_screen(TournamentListScreen(rooms.server_url, rooms.player))
             case "training":
                 self.show_notice("The ghost gets ready ...")
-                self.run_worker(self._race_training(), exclusive=True, group="training")
+                self.run_in_background(self._race_training, exclusive=True, group="training")
             case "lost":
-                self.run_worker(self._practise_lost(), exclusive=True, group="lost")
+                self.run_in_background(self._practise_lost, exclusive=True, group="lost")
             case "replay" | "verify":
                 self.app.push_screen(HistoryScreen(Use(name)))
             case "rules":

@@ -1,11 +1,10 @@
 """The line of the home screen that offers the seats which our player has on the server."""
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
 from rich.text import Text
-from textual.worker import Worker
 
 from fairest_cli.session.seats import find_seats
 from fairest_cli.tui.board.card_style import GOLD
@@ -28,11 +27,10 @@ class HomeSeats(TextLines):
     def look(self, runner: RoomRunner) -> None:
         """Forget the seats, and ask the server for them in the background. The screen is drawn when it has answered."""
         self._show(())
-        self.set_timer(DELAY_SECONDS, partial(self._start, partial(self._ask, runner)))
+        self.set_timer(DELAY_SECONDS, partial(self._start, runner))
 
-    def _start(self, work: Callable[[], Coroutine[None, None, None]]) -> Worker[None]:
-        # A function, not a coroutine: one that is made while the program ends would never be awaited.
-        return self.run_worker(work, exclusive=True)
+    def _start(self, runner: RoomRunner) -> None:
+        self._home.run_in_background(partial(self._ask, runner), group="seats", exclusive=True)
 
     async def _ask(self, runner: RoomRunner) -> None:
         self._show(await find_seats(runner.server_url, runner.player))
@@ -41,9 +39,13 @@ class HomeSeats(TextLines):
         self.rooms = rooms
         self.update(Text(describe_seats(rooms), f"bold {GOLD}", no_wrap=True))
         self.display = bool(rooms)
+        self._home.draw()
+
+    @property
+    def _home(self) -> FairestScreen:
         screen = self.screen
         assert isinstance(screen, FairestScreen), "a line of the home screen"
-        screen.draw()
+        return screen
 
     def take(self, runner: RoomRunner) -> None:
         """Take our seat; with several seats, let the player choose one."""

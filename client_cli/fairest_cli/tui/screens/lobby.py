@@ -55,7 +55,7 @@ class LobbyScreen(FairestScreen):
 
     def refresh_lobby(self) -> None:
         """Fetch the page in the background; a fetch under way is given up."""
-        self.run_worker(self._fetch(), exclusive=True, group="lobby")
+        self.run_in_background(self._fetch, exclusive=True, group="lobby")
 
     async def _fetch(self) -> None:
         try:

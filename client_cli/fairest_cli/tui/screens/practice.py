@@ -1,5 +1,6 @@
 """Practice on the full screen: the table of a race for one player, who takes moves back and asks for hints."""
 
+from functools import partial
 from typing import ClassVar, Final
 
 from rich.text import Text
@@ -130,7 +131,7 @@ class PracticeScreen(TableScreen):
             return
         if word == "hint":
             self.show_notice("The strongest rival thinks ...")
-            self.run_worker(self._hint(self.game), exclusive=True, group="hint")
+            self.run_in_background(partial(self._hint, self.game), exclusive=True, group="hint")
             return
         game, sentence = _changed(self.game, word)
         self.show_notice(sentence, is_error=game is self.game)

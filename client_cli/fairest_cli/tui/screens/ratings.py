@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
+from functools import partial
 from typing import ClassVar, Final
 
 from rich.text import Text
@@ -84,7 +85,7 @@ class RatingsScreen(FairestScreen):
         self._board = None
         self._show_notice("Reading the ratings ...")
         self.draw()
-        self.run_worker(self._read_page(self._rules, page), exclusive=True, group="ratings")
+        self.run_in_background(partial(self._read_page, self._rules, page), exclusive=True, group="ratings")
 
     async def _read_page(self, rules: str, page: int) -> None:
         ranks = self.query_one(OptionList)

@@ -78,7 +78,7 @@ class ResultScreen(RoomScreen):
         """Redraw; once the record is there, ask the server for our new rating as well."""
         super().show_update(before, update)
         if isinstance(update.message, MatchRecord) and update.model.seat is not None:
-            self.run_worker(self._follow_standing(), exclusive=True, group="rating")
+            self.run_in_background(self._follow_standing, exclusive=True, group="rating")
 
     async def _follow_standing(self) -> None:
         end = self.session.finished

@@ -45,7 +45,7 @@ class TextPage(FairestScreen):
         """Take the keyboard for scrolling, and begin to make the lines."""
         self.query_one(VerticalScroll).focus()
         self._show_state("reading ...")
-        self.run_worker(self._read())
+        self.run_in_background(self._read)
 
     async def _read(self) -> None:
         # Closed with the page: what makes the lines may have a process to end.

@@ -1,6 +1,7 @@
 """A tournament on the full screen: its standings, the pairs of the round, and one key into our race."""
 
 import asyncio
+from functools import partial
 from textwrap import wrap
 from typing import ClassVar, Final
 
@@ -75,7 +76,7 @@ class TournamentScreen(FairestScreen):
     def on_mount(self) -> None:
         """Enter the tournament, and follow it."""
         self.query_one(VerticalScroll).focus()
-        self.run_worker(self._follow(), exclusive=True, group="tournament")
+        self.run_in_background(self._follow, exclusive=True, group="tournament")
         self.draw()
 
     @property
@@ -149,20 +150,20 @@ class TournamentScreen(FairestScreen):
         if connection is None or known is None:
             return
         if known.is_ready_wanted:
-            self.run_worker(self._ask("ready"), group="asking")
+            self.run_in_background(partial(self._ask, "ready"), group="asking")
         elif connection.game is not None and known.shown.phase is TournamentPhase.RACING:
             self.app.push_screen(TournamentRaceScreen(connection), lambda _: self.draw())
 
     def action_start(self) -> None:
         """Start the tournament."""
         if self.known is not None:
-            self.run_worker(self._ask("start"), group="asking")
+            self.run_in_background(partial(self._ask, "start"), group="asking")
 
     def action_view_races(self) -> None:
         """Open the replay of the last round that is over."""
         if self.known is not None:
             self._show("The races are asked for ...")
-            self.run_worker(self._view_races(self.known), exclusive=True, group="viewing")
+            self.run_in_background(partial(self._view_races, self.known), exclusive=True, group="viewing")
 
     async def _view_races(self, known: KnownTournament) -> None:
         try:
@@ -183,7 +184,7 @@ class TournamentScreen(FairestScreen):
     def _on_menu_choice(self, choice: str | None) -> None:
         match choice:
             case "leave" if self.known is not None:
-                self.run_worker(self._ask("leave"), group="asking")
+                self.run_in_background(partial(self._ask, "leave"), group="asking")
             case "home":
                 self.dismiss()
             case "quit":

@@ -79,7 +79,7 @@ class TournamentListScreen(FairestScreen):
 
     def refresh_list(self) -> None:
         """Fetch the list in the background; a fetch under way is given up."""
-        self.run_worker(self._fetch(), exclusive=True, group="tournaments")
+        self.run_in_background(self._fetch, exclusive=True, group="tournaments")
 
     async def _fetch(self) -> None:
         try:

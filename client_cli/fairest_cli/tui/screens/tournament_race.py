@@ -53,7 +53,7 @@ class TournamentRaceScreen(JudgedTable):
     def on_mount(self) -> None:
         """Begin the race, or come back to it."""
         self.set_interval(1.0, self._tick)
-        self.run_worker(self._follow(), exclusive=True, group="race")
+        self.run_in_background(self._follow, exclusive=True, group="race")
         self.draw()
 
     async def _follow(self) -> None:

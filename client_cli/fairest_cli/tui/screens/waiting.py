@@ -57,7 +57,7 @@ class WaitingScreen(RoomScreen):
         """Redraw, and get ready if the player has pressed Enter before that was possible."""
         super().show_update(before, update)
         if self._is_ready_early and self.session.is_ready_wanted:
-            self.run_worker(self.session.get_ready(), group="ready", exclusive=True)
+            self.run_in_background(self.session.get_ready, group="ready", exclusive=True)
 
     def tick(self) -> None:
         """Redraw the time that is left to get ready."""
