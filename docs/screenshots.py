@@ -27,6 +27,8 @@ DOCS: Final = Path(__file__).parent
 COLUMNS, LINES = 116, 34
 TITLE: Final = "fairest play"
 FRAME_SECONDS, LAST_SECONDS = 0.7, 5.0
+UNCHANGED: Final = 4
+"""Screenshots that must be the same before the last of them is taken for that of the whole screen."""
 MOVES_PER_FRAME: Final = 4
 """Moves of the viewer between two frames of the moving picture. The opponent makes two for each three of them."""
 
@@ -40,11 +42,12 @@ async def take(session: RoomSession) -> str:
         async with app.run_test(size=(COLUMNS, LINES)) as pilot:
             app.rooms.session = session
             await app.push_screen(kind(session))
-            svg, before = "", None
+            shots: list[str] = []
             # On a busy machine a pause may end before the screen is drawn to its end.
-            while svg != before:
+            while len(shots) < UNCHANGED or len(set(shots[-UNCHANGED:])) > 1:
                 await pilot.pause()
-                before, svg = svg, app.export_screenshot(title=TITLE)
+                shots.append(app.export_screenshot(title=TITLE))
+            svg = shots[-1]
     # Rich derives an id from the hash of objects, which differs each time.
     number = re.search(r"terminal-(\d+)-", svg)
     assert number is not None, "the id is in the form that Rich 15 writes"
