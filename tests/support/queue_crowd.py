@@ -72,10 +72,21 @@ async def run_crowd(fleet: Fleet, *, players: int, processes: int, kills: int, s
     return crowd
 
 
-async def count_seats(redis: BatchingRedis) -> Counter[str]:
-    """Return how many seats each player has, by its name and the logs of all rooms: also those unknown to it."""
-    rooms = [await read_room(redis, room) for room in await Log(redis).indexed_rooms()]
-    return Counter(seat.name for room in rooms for seat in room.seats if seat is not None)
+async def seats_elsewhere(redis: BatchingRedis, crowd: Crowd) -> list[tuple[str, str]]:
+    """Return room and player of each seat with a connection that is not in the room where the player is, by the logs.
+
+    A seat that was given by a process which was killed may be unknown to its player. It has no connection once the
+    process has lapsed, and is free when its time to come is over.
+    """
+    own = {f"crowd-{number}": room for number, (room, _) in crowd.seated.items()}
+    codes = await Log(redis).indexed_rooms()
+    states = {code: await read_room(redis, code) for code in codes}
+    return [
+        (code, seat.name)
+        for code, state in states.items()
+        for seat in state.seats
+        if seat is not None and seat.connection_id and own[seat.name] != code
+    ]
 
 
 class _Member:
