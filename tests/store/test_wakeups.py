@@ -157,6 +157,29 @@ async def test_a_room_that_was_unsubscribed_does_not_count(redis_url: str) -> No
         await until(is_left, "the room does not count any more")
 
 
+async def test_a_room_that_was_unsubscribed_before_redis_confirmed_it_does_not_count(redis_url: str) -> None:
+    rooms = [f"brief-room-{number}" for number in range(50)]
+    async with listening(redis_url) as listener:
+        await listener.is_confirmed()
+        for room in rooms:
+            listener.wakeups.subscribe(room)
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            listener.wakeups.unsubscribe(room)
+            await asyncio.sleep(0)
+        listener.wakeups.subscribe("last-room")
+
+        async def last_is_confirmed() -> bool:
+            return listener.wakeups.own_subscriptions("last-room") == 1
+
+        await until(last_is_confirmed, "the last room is confirmed")
+
+        async def none_counts() -> bool:
+            return not any(map(listener.wakeups.own_subscriptions, rooms))
+
+        await until(none_counts, "no room that was unsubscribed counts")
+
+
 @pytest.mark.long
 async def test_a_subscription_on_a_half_open_connection_is_replaced() -> None:
     with redis_process() as process:

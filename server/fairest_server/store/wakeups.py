@@ -155,6 +155,9 @@ class _BucketListener:
             elif message["type"] == "sunsubscribe" and message["channel"] == self._keepalive_channel.encode():
                 # We never unsubscribe from this channel; the node does so when it gives the slot away.
                 raise RedisConnectionError("the bucket has moved to another node")
+            elif message["type"] in ("unsubscribe", "sunsubscribe"):
+                # It may have been confirmed only after we had sent this.
+                self.confirmed.discard(_room_of(message["channel"]))
 
     async def _watch(self) -> None:
         """Raise OSError after `SILENCE_SECONDS` without a message.
