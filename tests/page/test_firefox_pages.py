@@ -133,6 +133,17 @@ async def test_a_daily_deal_is_found_in_the_chain_of_rounds(firefox: Firefox, fl
     await firefox.check()
 
 
+async def test_an_opened_deal_is_analysed(firefox: Firefox, fleet: Fleet, redis: Redis) -> None:
+    url = await fleet.start()
+    await open_long_ago(redis, url, ann=long_ago_moves(), bob=long_ago_moves(5))
+    await firefox.open(url, f"/today?day={LONG_AGO.day}")
+    await firefox.click("tbody a")
+    await firefox.wait_for_text("Analyse the race")
+    await firefox.click(".analysis button")
+    await firefox.wait_for_text("The race is analysed.")
+    await firefox.check()
+
+
 async def test_a_daily_deal_that_was_not_announced_raises_the_alarm(
     firefox: Firefox, fleet: Fleet, redis: Redis
 ) -> None:

@@ -74,6 +74,50 @@ async def test_the_page_names_the_command_that_analyses_an_attempt(
     await page.wait_for_selector(f"text=fairest daily --day {LONG_AGO.day} --rules classic --rank 2 --analyse")
 
 
+async def analyse_second(browser: Browser, fleet: Fleet, redis: Redis) -> Page:
+    """Open the replay of bob's attempt beside ann's, and begin the analysis."""
+    page = await open_table(browser, fleet, redis)
+    await page.click("tbody tr >> nth=1 >> text=Replay and proof")
+    await page.click("text=Analyse the race")
+    return page
+
+
+async def test_an_opened_deal_is_analysed_on_the_page(browser: Browser, fleet: Fleet, redis: Redis) -> None:
+    page = await analyse_second(browser, fleet, redis)
+    await page.wait_for_selector(".analysis >> text=The race is analysed.")
+    assert [await each.inner_text() for each in await page.query_selector_all(".analysis h3")] == ["bob", "ann"]
+    await page.wait_for_selector(".analysis >> text=5 moves; together they gave away")
+    await browser.check(page)
+
+
+async def test_the_position_of_a_mistake_is_shown_in_the_replay(browser: Browser, fleet: Fleet, redis: Redis) -> None:
+    page = await analyse_second(browser, fleet, redis)
+    await page.wait_for_selector(".analysis >> text=The race is analysed.")
+    last = await page.inner_text(".replay output")
+    await page.click(".analysis li >> nth=0 >> text=Show the position")
+    shown = await page.inner_text(".replay output")
+    assert shown != last
+    await page.wait_for_selector(".replay:focus")
+    await browser.check(page)
+
+
+async def test_an_analysis_can_be_stopped_and_begun_again(browser: Browser, fleet: Fleet, redis: Redis) -> None:
+    page = await analyse_second(browser, fleet, redis)
+    await page.click("text=Stop the analysis")
+    await page.wait_for_selector(".analysis >> text=The analysis was stopped.")
+    await page.click("text=Analyse the race")
+    await page.wait_for_selector(".analysis >> text=The race is analysed.")
+    await browser.check(page)
+
+
+async def test_a_browser_that_cannot_run_the_analysis_says_so(browser: Browser, fleet: Fleet, redis: Redis) -> None:
+    page = await open_table(browser, fleet, redis)
+    await page.click("tbody tr >> nth=1 >> text=Replay and proof")
+    await page.route("**/analysis_worker.js", lambda route: route.fulfill(status=500, body="broken"))
+    await page.click("text=Analyse the race")
+    await page.wait_for_selector(".analysis >> text=This browser could not run the analysis.")
+
+
 async def test_an_attempt_that_the_table_does_not_have_is_said_in_a_sentence(
     browser: Browser, fleet: Fleet, redis: Redis
 ) -> None:

@@ -3,8 +3,8 @@
 import { createInterface } from "node:readline";
 
 const page = (name) => import(new URL(`../../server/fairest_server/page/${name}.js`, import.meta.url));
-const [bytes, sha2, shake, ed25519, board, deal, record, scene, seal, practice, tv, witness, cheated, certified, lineSearch, heads, receiptCheck, dailyEntries, dailyGame, soloRecord, playerFile, soloGame, knownTournament, tournamentGame, tournamentRounds, tournamentNote] = await Promise.all(
-  ["bytes", "sha2", "shake256", "ed25519", "board", "deal", "record", "scene", "seal", "practice", "tv", "witness", "cheated", "certified", "line_search", "heads", "receipt_check", "daily_entries", "daily_game", "solo_record", "player_file", "solo_game", "known_tournament", "tournament_game", "tournament_rounds", "tournament_note"].map(page));
+const [bytes, sha2, shake, ed25519, board, deal, record, scene, seal, practice, tv, witness, cheated, certified, lineSearch, heads, receiptCheck, dailyEntries, dailyGame, soloRecord, playerFile, soloGame, knownTournament, tournamentGame, tournamentRounds, tournamentNote, chances, layoutTables, judging, analysis] = await Promise.all(
+  ["bytes", "sha2", "shake256", "ed25519", "board", "deal", "record", "scene", "seal", "practice", "tv", "witness", "cheated", "certified", "line_search", "heads", "receipt_check", "daily_entries", "daily_game", "solo_record", "player_file", "solo_game", "known_tournament", "tournament_game", "tournament_rounds", "tournament_note", "chance", "layout_tables", "judging", "analysis"].map(page));
 const { fromHex, toHex } = bytes;
 
 const ANSWERS = {
@@ -59,6 +59,24 @@ const ANSWERS = {
   solo_steps({ texts }) {
     const steps = soloRecord.soloSteps(...texts.map(soloRecord.parseSolo));
     return steps.map(({ event, race: { racers } }) => ({ event, racers: racers.map(({ board: { foundations, piles }, ending }) => ({ foundations, piles, ending })) }));
+  },
+  /** Draw numbers from a seed: 700 from 0 to 1, as many words of 32 bits, and a list of 60 in another order. */
+  chance({ seed }) {
+    const chance = new chances.Chance(seed);
+    const count = Array.from({ length: 700 });
+    const shuffled = count.slice(0, 60).map((_, at) => at);
+    const drawn = { random: count.map(() => chance.random()), bits: count.map(() => chance.bits(32)), shuffled };
+    chance.shuffle(shuffled);
+    return drawn;
+  },
+  /** Return the chance to win after each move of a board, the best first. */
+  evaluate: ({ rules, board: given, seed, budget }) =>
+    judging.evaluate(new layoutTables.LayoutTables(given.layout), given, rules, seed, budget),
+  /** Analyse a race that was raced alone, or two beside one another: all news but the last, and the last. */
+  analyse({ texts }) {
+    const records = texts.map(soloRecord.parseSolo);
+    const news = [...analysis.analyse(soloRecord.soloRace(...records))];
+    return { shares: news.slice(0, -1), analysis: news.at(-1) };
   },
   /** Begin a daily deal with the first view, and go on with the others: the moves that are known then, or the alarm. */
   daily_views({ rules, views: [first, ...answers] }) {

@@ -16,11 +16,14 @@ def score_piles(layout: tuple[Foundation, ...], position: Position, rank: int) -
     tables = tables_of(layout)
     state = tables[position.key]
     top_scores, row = tables.top_scores(position.key, rank), state.blocking[rank]
-    return [
-        top_scores[pile[-1] if pile else NO_CARD]
-        - sum(row[URGENCIES * position.unseen[other] + state.urgency[other]] for other in pile)
-        for pile in position.piles
-    ]
+    scores = []
+    for pile in position.piles:
+        score = top_scores[pile[-1] if pile else NO_CARD]
+        # One by one, as in a roll-out. `sum` rounds in another way from Python 3.12 on, and equal piles would differ.
+        for other in pile:
+            score -= row[URGENCIES * position.unseen[other] + state.urgency[other]]
+        scores.append(score)
+    return scores
 
 
 def choose_by_score(board: Board, rules: Rules, chance: random.Random, temperature: float) -> tuple[Move, float]:

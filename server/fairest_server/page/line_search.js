@@ -8,6 +8,7 @@
 /** Each beam: how many positions it keeps of each turn, and the weights of both costs. */
 const BEAMS = [[1, 2, 1], [4, 8, 1], [16, 1, 2], [16, 8, 1], [64, 1, 2], [64, 4, 1], [256, 1, 2], [256, 4, 1]];
 const ONE_PILE_BEAMS = 2;
+/** The bound of certified rooms. */
 const MAX_NODES = 2000;
 const RANKS = "A23456789TJQK";
 const NEVER = 10 ** 6;
@@ -20,23 +21,44 @@ const sum = (numbers) => numbers.reduce((whole, number) => whole + number, 0);
 const inOrder = (one, other) => one.cost - other.cost || one.missing - other.missing;
 const replaced = (list, place, item) => list.map((old, at) => (at === place ? item : old));
 
-/**
- * Return whether the search proves within its bound that a deal can be won. `layout` has [start, step, length] of each
- * foundation, `orders` the cards (such as "TH") of each pass in their order; `piles` is how many there are.
- */
-export function isProvedWinnable(layout, orders, piles) {
+/** Return the deal as the search needs it: `layout` has [start, step, length] of each foundation. */
+function openGame(layout, orders) {
   const sequences = layout.map(sequenceOf);
   const numbers = new Map(orders[0].map((card, number) => [card, number]));
-  const game = {
+  return {
+    numbers,
     sequences,
     ranks: orders[0].map((card) => RANKS.indexOf(card[0]) + 1),
     orders: orders.map((order) => order.map((card) => numbers.get(card))),
     goal: sum(sequences.map(({ length }) => length)),
   };
-  const first = { heights: sequences.map(() => 1), piles: Array.from({ length: piles }, () => []), stock: game.orders[0] };
-  const search = { game, nodes: 0, isWon: false, order: new Array(orders[0].length).fill(0) };
-  const root = { position: settle(game, { ...first, at: 0, pass: 0 }) };
-  for (const beam of piles > 1 ? BEAMS : BEAMS.slice(0, ONE_PILE_BEAMS)) {
+}
+
+/**
+ * Return whether the search proves within its bound that a deal can be won. `layout` has [start, step, length] of each
+ * foundation, `orders` the cards (such as "TH") of each pass in their order; `piles` is how many there are.
+ */
+export function isProvedWinnable(layout, orders, piles) {
+  const game = openGame(layout, orders);
+  const first = { heights: layout.map(() => 1), piles: Array.from({ length: piles }, () => []), stock: game.orders[0] };
+  return findsLine(game, { ...first, at: 0, pass: 0 }, MAX_NODES);
+}
+
+/**
+ * Return whether the search finds a line that wins from where a player stands, who knows the order of the stock. `heights`
+ * counts the cards of each foundation, `piles` has their cards, `ahead` the cards to come in this pass, the turned one first.
+ */
+export function canBeWon(layout, orders, { heights, piles, ahead, pass }, maxNodes) {
+  const game = openGame(layout, orders);
+  const numbered = (cards) => cards.map((card) => game.numbers.get(card));
+  return findsLine(game, { heights, piles: piles.map(numbered), stock: numbered(ahead), at: 0, pass }, maxNodes);
+}
+
+function findsLine(game, start, maxNodes) {
+  const search = { game, nodes: 0, maxNodes, isWon: false, order: new Array(game.ranks.length).fill(0) };
+  const root = { position: settle(game, start) };
+  if (sum(root.position.heights) === game.goal) return true;
+  for (const beam of start.piles.length > 1 ? BEAMS : BEAMS.slice(0, ONE_PILE_BEAMS)) {
     let nodes = [root];
     while (nodes.length && isGoingOn(search)) {
       const ended = searchPass(search, nodes, beam).sort(inOrder).slice(0, beam[0]);
@@ -47,7 +69,7 @@ export function isProvedWinnable(layout, orders, piles) {
   return search.isWon;
 }
 
-const isGoingOn = ({ isWon, nodes }) => !isWon && nodes < MAX_NODES;
+const isGoingOn = ({ isWon, nodes, maxNodes }) => !isWon && nodes < maxNodes;
 
 /** Follow a beam to the end of the pass; return the nodes whose stock is empty. */
 function searchPass(search, nodes, beam) {

@@ -1,11 +1,11 @@
 // A finished match: its replay with a seek bar, and its proof, made on this page.
+import { showRace } from "./analysis_view.js";
 import { makeDeal } from "./deal.js";
 import { make, setText } from "./dom.js";
 import { creditOf, stepsOf } from "./race.js";
 import { BadReceipt, checkReceipt } from "./receipt_check.js";
 import { linesOf, receiptsOf } from "./receipts.js";
 import { WrongRecord, checkRecord, parseRecord } from "./record.js";
-import { Replay } from "./replay_view.js";
 import { makeSeed } from "./seal.js";
 import { TEXT, clock } from "./texts.js";
 
@@ -80,14 +80,14 @@ export async function compareKey(key, proof) {
 
 function replays(record) {
   const ended = record.rounds.filter(({ result }) => result);
-  return ended.filter(({ entropies }) => !entropies.includes(null)).map((round) => {
+  return ended.filter(({ entropies }) => !entropies.includes(null)).flatMap((round) => {
     const { heading: { names }, terms } = record;
     const seed = makeSeed(round.secret, round.entropies, round.id, round.step);
     const [piles, redeals] = [Number(terms.piles), Number(terms.redeals)];
     const steps = stepsOf(makeDeal(terms.rules, redeals, seed), piles, redeals, round.events, creditOf(terms, round.result));
     const title = `${names.join(TEXT.against)} · ${TEXT.round(ended.indexOf(round) + 1, ended.length)}`;
-    return new Replay(names, steps, [
-      make("h2", {}, title), make("p", { class: "outcome" }, outcomeText(names, round.result)), ...timingLines(names, round.result)]).element;
+    return showRace({ names, rules: terms.rules, round: round.id, steps, first: 1 }, [
+      make("h2", {}, title), make("p", { class: "outcome" }, outcomeText(names, round.result)), ...timingLines(names, round.result)]);
   });
 }
 

@@ -50,6 +50,14 @@ export class Replay {
     this.#show(steps.length - 1);
   }
 
+  /** Show the race after this step, and bring its boards into sight. */
+  showStep(step) {
+    this.#pause();
+    this.#show(step);
+    this.element.scrollIntoView();
+    this.element.focus();
+  }
+
   #show(at) {
     this.#at = Math.min(Math.max(at, 0), this.#steps.length - 1);
     const { event, card, race } = this.#steps[this.#at];

@@ -176,3 +176,12 @@ export function soloSteps(first, second = null) {
   // Alone, the other seat is empty from the start: that is no step.
   return second ? steps : [{ event: null, card: null, race: steps[1].race }, ...steps.slice(2)];
 }
+
+/**
+ * Return a race, or two beside one another, as replay and analysis take them: the `names`, the `rules`, the id of the `round`,
+ * the `steps`, and `first`, the number that the event of the second step has in the match that `fairest` makes of them.
+ */
+export function soloRace(record, second = null) {
+  const names = [record, second].filter(Boolean).map(({ name }) => name);
+  return { names, rules: record.rules, round: record.roundId, steps: soloSteps(record, second), first: second ? 1 : 2 };
+}

@@ -1,10 +1,10 @@
 // The replay and the proof of a race that a player has raced alone, beside another one on the same deal if there is one.
+import { showRace } from "./analysis_view.js";
 import { Cheated } from "./cheated.js";
 import { make, setText } from "./dom.js";
 import { WrongRecord } from "./record.js";
 import { NoRecord, compareKey, limits } from "./record_view.js";
-import { Replay } from "./replay_view.js";
-import { checkRow, checkSolo, parseSolo, soloSteps } from "./solo_record.js";
+import { checkRow, checkSolo, parseSolo, soloRace } from "./solo_record.js";
 import { TEXT } from "./texts.js";
 
 /** Return the elements that show the text of a record: its replay, and its proof. */
@@ -13,7 +13,7 @@ export function showSolo(text) {
   try {
     const record = parseSolo(text);
     document.title = TEXT.title(record.name);
-    return [heading, new Replay([record.name], soloSteps(record), [make("h2", {}, record.name)]).element, proofOf(record)];
+    return [heading, ...showRace(soloRace(record), [make("h2", {}, record.name)]), proofOf(record)];
   } catch (fault) {
     if (!(fault instanceof WrongRecord)) throw fault;
     return [heading, make("p", { class: "verdict wrong", role: "status" }, TEXT.wrong(fault.message))];
@@ -71,7 +71,7 @@ export async function showAttempt(page, rows, attempt) {
   if (!row) return [make("p", { role: "alert" }, TEXT.dailyNoAttempt)];
   const [record, best] = await Promise.all((row === rows[0] ? [row] : [row, rows[0]]).map((each) => fetchRow(page, each)));
   const head = [make("h2", {}, TEXT.dailyReplays(row.name, best?.name)), make("p", { class: "hint" }, TEXT.dailyAnalysis(page.day, page.rules, row.rank))];
-  return [new Replay([record, best].filter(Boolean).map(({ name }) => name), soloSteps(record, best ?? null), head).element, proofOf(record, pathOf(row))];
+  return [...showRace(soloRace(record, best ?? null), head), proofOf(record, pathOf(row))];
 }
 
 const pathOf = ({ attempt }) => `/daily/${attempt}`;

@@ -1,5 +1,6 @@
 // The English texts of the page. Another language is another file with the same names. The sentences of proofs and alarms
 // stand where they are found out: word for word those of `fairest`, so that anybody can compare the two.
+import { ANALYSIS_TEXT } from "./analysis_texts.js";
 import { RANKS, rankOf } from "./board.js";
 import { IDENTITY } from "./identity_texts.js";
 import { TOURNAMENT_TEXT, playerCount } from "./tournament_texts.js";
@@ -34,6 +35,7 @@ const placeName = (target) => (/[1-8]/.test(target) ? `foundation ${target}` : `
 
 export const TEXT = {
   ...IDENTITY,
+  ...ANALYSIS_TEXT,
   title: (name) => (name ? `${name} · Fairest` : "Fairest"),
   fourColours: "Four colours",
   // The lobby.
@@ -125,7 +127,7 @@ export const TEXT = {
   dailyReplayOf: (name) => `Replay and proof of the attempt of ${name}`,
   dailyReplays: (name, best) => (best ? `${name} beside ${best}, the best attempt` : name),
   dailyNoAttempt: "The table has no such attempt.",
-  dailyAnalysis: (day, rules, rank) => `What each move was worth, by an installed client: fairest daily --day ${day} --rules ${rules} --rank ${rank} --analyse`,
+  dailyAnalysis: (day, rules, rank) => `An installed client also measures how hard the deal is: fairest daily --day ${day} --rules ${rules} --rank ${rank} --analyse`,
   dailySecretProved: "The secret belongs to the commitment.",
   dailyDeckProved: "The deck is the one in the envelopes that you were shown.",
   dailyRowProved: "Your attempt stands in the table with your score.",

@@ -1,12 +1,12 @@
 // The replay and the proof of a race in a round of a tournament that is over, beside that of the opponent.
 import { alarm } from "./alarm.js";
+import { showRace } from "./analysis_view.js";
 import { Cheated } from "./cheated.js";
 import { make } from "./dom.js";
 import { fetchAnswer } from "./ratings.js";
 import { WrongRecord } from "./record.js";
 import { NoRecord } from "./record_view.js";
-import { Replay } from "./replay_view.js";
-import { checkRace, soloSteps } from "./solo_record.js";
+import { checkRace, soloRace } from "./solo_record.js";
 import { fetchSolo, proofOf } from "./solo_view.js";
 import { TEXT } from "./texts.js";
 import { compareRound, readNote } from "./tournament_note.js";
@@ -43,7 +43,7 @@ async function raceParts(code, number, name) {
   const title = `${names.join(TEXT.against)} · ${TEXT.roundTitle(number)}`;
   document.title = TEXT.title(title);
   return [
-    new Replay(names, soloSteps(records[0], records[1] ?? null), [make("h2", {}, title)]).element,
+    ...showRace(soloRace(records[0], records[1] ?? null), [make("h2", {}, title)]),
     proofOf(records[0], pathOf(shown, played, names[0])), ...comparisonOf(records[0])];
 }
 

@@ -1,0 +1,87 @@
+// The replay of a race with its analysis, which a worker computes, so that the page stays quick.
+import { make, makeSvg, setText } from "./dom.js";
+import { Replay } from "./replay_view.js";
+import { TEXT, clock } from "./texts.js";
+
+const [WIDTH, HEIGHT] = [600, 100];
+/** The worker is a module beside the script of the page. */
+const workerUrl = () => new URL("analysis_worker.js", document.querySelector("script[src]").src);
+
+/** Return the elements that show a race as `soloRace` describes it: its replay with `head` above it, and its analysis. */
+export function showRace(race, head) {
+  const replay = new Replay(race.names, race.steps, head);
+  return [replay.element, new AnalysisView(race, (step) => replay.showStep(step)).element];
+}
+
+/** The analysis of a race: offered, under way, or done. `onStep(step)` shows a step of the replay. */
+class AnalysisView {
+  #race;
+  #onStep;
+  /** The worker that computes; null while none does. */
+  #worker = null;
+  #button = make("button", { type: "button", onclick: () => (this.#worker ? this.#end(TEXT.analysisStopped) : this.#begin()) }, TEXT.analyse);
+  #progress = make("progress", { max: 1, value: 0, hidden: true, "aria-label": TEXT.analysis });
+  #state = make("output");
+  #found = make("div");
+  element;
+
+  constructor(race, onStep) {
+    this.#race = race;
+    this.#onStep = onStep;
+    this.element = make(
+      "section", { class: "analysis" }, make("h2", {}, TEXT.analysis), make("p", { class: "hint" }, TEXT.analysisHint),
+      make("p", { class: "actions" }, this.#button, this.#progress, this.#state), this.#found);
+  }
+
+  #begin() {
+    this.#found.replaceChildren();
+    this.#worker = new Worker(workerUrl(), { type: "module" });
+    this.#worker.addEventListener("message", ({ data }) => (typeof data === "number" ? this.#advance(data) : this.#finish(data)));
+    this.#worker.addEventListener("error", () => this.#end(TEXT.analysisFault));
+    this.#worker.postMessage(this.#race);
+    setText(this.#button, TEXT.stopAnalysis);
+    this.#progress.hidden = false;
+    this.#advance(0);
+  }
+
+  #advance(share) {
+    this.#progress.value = share;
+    setText(this.#state, TEXT.analysisShare(share));
+  }
+
+  #end(sentence) {
+    this.#worker.terminate();
+    this.#worker = null;
+    this.#progress.hidden = true;
+    setText(this.#button, TEXT.analyse);
+    setText(this.#state, sentence);
+  }
+
+  #finish({ isWinnable, leastCost, seats }) {
+    this.#end(TEXT.analysisDone);
+    this.#button.hidden = true;
+    this.#found.replaceChildren(
+      make("p", {}, isWinnable ? TEXT.dealFound : TEXT.dealNotFound),
+      ...seats.flatMap((seat, number) => this.#seatParts(this.#race.names[number], seat, number, leastCost)),
+      ...(seats.some(({ mistakes }) => mistakes.length) ? [make("p", { class: "hint" }, TEXT.moveCodes)] : []));
+  }
+
+  #seatParts(name, { moves, lost, mistakes }, number, leastCost) {
+    if (!moves.length) return [make("p", {}, TEXT.noMove(name))];
+    const items = mistakes.map((mistake) => {
+      const show = make("button", { type: "button", onclick: () => this.#onStep(mistake.step - 1) }, TEXT.showPosition);
+      return make("li", {}, make("p", {}, TEXT.mistake(mistake, clock(mistake.at_ms)), TEXT.afterwards(mistake)), make("p", {}, TEXT.better(mistake.better)), show);
+    });
+    return [
+      make("h3", {}, name), chanceCurve(name, moves, number), make("p", {}, TEXT.lostInAll(moves.length, lost)),
+      ...(items.length ? [make("ol", {}, ...items)] : [make("p", {}, TEXT.noMistake(leastCost))])];
+  }
+}
+
+/** Return the chances after the moves of a seat as a line, from 0 at the bottom to 1 at the top. */
+function chanceCurve(name, moves, seat) {
+  const points = moves.map(({ chance }, at) => `${((WIDTH * at) / Math.max(1, moves.length - 1)).toFixed(1)} ${(HEIGHT - 3 - (HEIGHT - 6) * chance).toFixed(1)}`);
+  return makeSvg(
+    "svg", { class: "curves", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img" },
+    makeSvg("title", {}, TEXT.chanceCurve(name)), makeSvg("path", { class: `curve seat-${seat}`, d: `M${points.join("L")}` }));
+}
