@@ -8,6 +8,7 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.css.query import NoMatches
+from textual.dom import NoScreen
 from textual.screen import Screen
 from textual.worker import Worker
 
@@ -120,7 +121,7 @@ class FairestScreen(Screen[None]):
         async def run() -> None:
             try:
                 await work()
-            except NoMatches:
+            except (NoMatches, NoScreen):
                 # Textual removes the widgets of a screen that is closed before it cancels the work that shows them.
                 if self.app.is_running and self in self.app.screen_stack:
                     raise

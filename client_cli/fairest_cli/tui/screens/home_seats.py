@@ -1,5 +1,6 @@
 """The line of the home screen that offers the seats which our player has on the server."""
 
+import asyncio
 from collections.abc import Sequence
 from functools import partial
 from typing import Final
@@ -27,12 +28,10 @@ class HomeSeats(TextLines):
     def look(self, runner: RoomRunner) -> None:
         """Forget the seats, and ask the server for them in the background. The screen is drawn when it has answered."""
         self._show(())
-        self.set_timer(DELAY_SECONDS, partial(self._start, runner))
-
-    def _start(self, runner: RoomRunner) -> None:
         self._home.run_in_background(partial(self._ask, runner), group="seats", exclusive=True)
 
     async def _ask(self, runner: RoomRunner) -> None:
+        await asyncio.sleep(DELAY_SECONDS)
         self._show(await find_seats(runner.server_url, runner.player))
 
     def _show(self, rooms: tuple[str, ...]) -> None:

@@ -1,11 +1,13 @@
 """Work of a screen in the background, which may outlive the widgets that it shows."""
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from textual.app import ComposeResult
 from textual.css.query import NoMatches
+from textual.dom import NoScreen
 from textual.widget import Widget
 
 from fairest_cli.tui.crash import Crash
@@ -37,10 +39,11 @@ class Lingering(Widget):
 class LateScreen(FairestScreen):
     """Shows an answer when the widget for it is gone, as a fetch does that ends while its screen is closed."""
 
-    def __init__(self) -> None:
+    def __init__(self, look: Callable[[FairestScreen, Widget], object]) -> None:
         super().__init__()
         self.has_ended = asyncio.Event()
-        self.found: NoMatches | None = None
+        self.found: NoMatches | NoScreen | None = None
+        self._look = look
 
     def compose_body(self) -> ComposeResult:
         yield TextLines(id="answer")
@@ -50,11 +53,12 @@ class LateScreen(FairestScreen):
         self.run_in_background(self._show)
 
     async def _show(self) -> None:
+        answer = self.query_one("#answer")
         try:
             for _ in range(LONG):
-                self.query_one("#answer")
+                self._look(self, answer)
                 await asyncio.sleep(0)
-        except NoMatches as reason:
+        except (NoMatches, NoScreen) as reason:
             self.found = reason
             raise
         finally:
@@ -71,10 +75,21 @@ class WrongScreen(FairestScreen):
         self.query_one("#answer")
 
 
-async def test_an_answer_that_comes_while_its_screen_is_closed_is_no_crash(tmp_path: Path) -> None:
+def find_widget(screen: FairestScreen, _: Widget) -> object:
+    return screen.query_one("#answer")
+
+
+def find_screen(_: FairestScreen, widget: Widget) -> object:
+    return widget.screen
+
+
+@pytest.mark.parametrize("look", [find_widget, find_screen])
+async def test_an_answer_that_comes_while_its_screen_is_closed_is_no_crash(
+    tmp_path: Path, look: Callable[[FairestScreen, Widget], object]
+) -> None:
     async with terminal(AtHome(f"ws://127.0.0.1:{free_port()}", "ann"), tmp_path) as player:
         await player.is_on(HomeScreen)
-        late = LateScreen()
+        late = LateScreen(look)
         await player.app.push_screen(late)
         await player.app.pop_screen()
         assert late.found is not None
