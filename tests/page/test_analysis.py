@@ -11,13 +11,18 @@ from fairest_cli.analysis.round_analysis import Mistake, RoundAnalysis, analyse_
 from fairest_cli.bots.evaluation import evaluate
 from fairest_cli.records.daily_match import as_match
 from fairest_protocol.calculation.daily_record import DailyRecord
-from fairest_protocol.calculation.exhaustion import Verdict
+from fairest_protocol.calculation.deal import make_deal
+from fairest_protocol.calculation.race import start_race
+from fairest_protocol.calculation.solver import solve_race
 from tests.page.test_solo_record import ATTEMPT, stopped_after
+from tests.support.long_tests import parametrize_with_long
 from tests.support.page_modules import ask_page
-from tests.support.random_boards import play_on, random_race
+from tests.support.random_boards import play_on, random_race, random_rules
+from tests.support.records import make_record, text_of
 
 BOARDS = 40
 BUDGET = 8
+EFFORT = Effort(club_games=0)
 BETTER = (ATTEMPT, stopped_after(30, 90_000))
 
 
@@ -49,16 +54,39 @@ def test_each_move_of_a_board_has_the_same_chance() -> None:
     assert ask_page(questions) == expected
 
 
+def test_a_chance_is_rounded_as_on_a_terminal() -> None:
+    shares = [count / 400 for count in range(401)]
+    assert ask_page([{"ask": "percent", "shares": shares}]) == [[f"{round(100 * share)} %" for share in shares]]
+
+
+def verdicts_in(seed: int) -> tuple[dict[str, Any], list[str]]:
+    """Return a question about some moments of a random game, and the verdicts of the solver on them."""
+    chance = random.Random(f"solve {seed}")
+    rules, seed_of_deal = random_rules(chance), chance.randbytes(32)
+    race = start_race(rules, make_deal(rules, seed_of_deal), seats=1)
+    races = [race, *play_on(race, chance)]
+    at = sorted(chance.sample(range(len(races)), min(4, len(races))))
+    moves = [str(each.racers[0].last_move) for each in races[1:]]
+    given = {"rules": rules.name, "piles": rules.piles, "redeals": rules.redeals, "seed": seed_of_deal.hex()}
+    question = {"ask": "solve", **given, "moves": moves, "at": at}
+    return question, [solve_race(races[step], 0).verdict.value for step in at]
+
+
+@parametrize_with_long("games", [range(3), *(range(first, first + 20) for first in (3, 23, 43))], quick=1)
+def test_the_solver_has_the_same_answer_at_any_moment_of_a_game(games: range) -> None:
+    pairs = [verdicts_in(seed) for seed in games]
+    assert ask_page([question for question, _ in pairs]) == [verdicts for _, verdicts in pairs]
+
+
 def analyse_on_page(*records: DailyRecord) -> dict[str, Any]:
-    """Return what the page finds: `shares`, how much was done each time, and `analysis`."""
-    [answer] = ask_page([{"ask": "analyse", "texts": [record.text() for record in records]}])
-    assert isinstance(answer, dict)
-    return answer
+    """Return the analysis of the page of an attempt, or of two beside one another."""
+    [[news]] = ask_page([{"ask": "analyse", "texts": [record.text() for record in records]}])
+    return dict(news[-1])
 
 
 def analyse_here(*records: DailyRecord) -> RoundAnalysis:
     seats = tuple(range(len(records)))
-    return analyse_round(as_match(records[0], *records[1:] or (None,)), 0, seats, Effort(club_games=0), lambda *_: None)
+    return analyse_round(as_match(records[0], *records[1:] or (None,)), 0, seats, EFFORT, lambda *_: None)
 
 
 def judged_fields(judged: JudgedMove) -> dict[str, Any]:
@@ -78,39 +106,51 @@ def mistake_fields(mistake: Mistake) -> dict[str, Any]:
         **judged_fields(mistake.judged),
         "board": to_jsonable_python(mistake.judged.board),
         "better": [str(move) for move in mistake.better],
+        "before": mistake.before.verdict.value,
+        "after": mistake.after.verdict.value,
     }
 
 
-def without(names: tuple[str, ...], fields: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in fields.items() if name not in names}
+def seat_fields(here: RoundAnalysis, seat: int) -> dict[str, Any]:
+    moves = here.moves[seat]
+    return {
+        "moves": [judged_fields(judged) for judged in moves],
+        "lost": sum(judged.cost for judged in moves),
+        "mistakes": [mistake_fields(mistake) for mistake in here.mistakes[seat]],
+    }
+
+
+def compare(there: dict[str, Any], here: RoundAnalysis) -> None:
+    """Compare an analysis of the page with one of the installed client."""
+    assert there["verdict"] == here.solution.verdict.value
+    for found in there["seats"]:
+        for judged in (*found["moves"], *found["mistakes"]):
+            del judged["step"]
+        found["lost"] = pytest.approx(found["lost"])
+    assert [seat_fields(here, seat) for seat in sorted(here.moves)] == there["seats"]
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("records", [BETTER[:1], BETTER, BETTER[::-1]], ids=("alone", "beside", "the other beside"))
-def test_moves_and_mistakes_are_those_of_the_installed_client(records: tuple[DailyRecord, ...]) -> None:
-    here, there = analyse_here(*records), analyse_on_page(*records)["analysis"]
-    for seat, found in enumerate(there["seats"]):
-        moves = [without(("step",), judged) for judged in found["moves"]]
-        assert moves == [judged_fields(judged) for judged in here.moves[seat]]
-        mistakes = [without(("step", "could", "can"), mistake) for mistake in found["mistakes"]]
-        assert mistakes == [mistake_fields(mistake) for mistake in here.mistakes[seat]]
+def test_an_attempt_has_the_analysis_of_the_installed_client(records: tuple[DailyRecord, ...]) -> None:
+    compare(analyse_on_page(*records), analyse_here(*records))
 
 
 @pytest.mark.long
-def test_a_line_that_wins_is_found_where_the_installed_client_finds_one() -> None:
-    here, there = analyse_here(*BETTER), analyse_on_page(*BETTER)["analysis"]
-    assert there["isWinnable"] is (here.solution.verdict is Verdict.WINNABLE)
-    for seat, found in enumerate(there["seats"]):
-        verdicts = [(each.before.verdict, each.after.verdict) for each in here.mistakes[seat]]
-        expected = [(before is Verdict.WINNABLE, after is Verdict.WINNABLE) for before, after in verdicts]
-        assert [(mistake["could"], mistake["can"]) for mistake in found["mistakes"]] == expected
+def test_each_round_of_a_match_has_the_analysis_of_the_installed_client() -> None:
+    record = make_record(3)
+    [answers] = ask_page([{"ask": "analyse", "match": text_of(record)}])
+    dealt = [number for number, played in enumerate(record.rounds) if played.is_dealt]
+    for number, news in zip(dealt, answers, strict=True):
+        compare(news[-1], analyse_round(record, number, (0, 1), EFFORT, lambda *_: None))
 
 
 def test_the_share_that_is_done_grows_to_its_end() -> None:
-    shares = analyse_on_page(stopped_after(3, 9_000))["shares"]
-    assert shares == sorted(shares) and 0 < shares[0] < shares[-1] <= 1
+    [[news]] = ask_page([{"ask": "analyse", "texts": [stopped_after(3, 9_000).text()]}])
+    shares = news[:-1]
+    assert shares == sorted(shares) and 0 < shares[0] < shares[-1] == 1
 
 
 def test_a_race_without_a_move_has_nothing_to_judge() -> None:
-    [seat] = analyse_on_page(stopped_after(0, 1_000))["analysis"]["seats"]
+    [seat] = analyse_on_page(stopped_after(0, 1_000))["seats"]
     assert seat == {"moves": [], "lost": 0, "mistakes": []}

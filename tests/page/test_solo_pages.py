@@ -92,12 +92,23 @@ async def test_an_opened_deal_is_analysed_on_the_page(browser: Browser, fleet: F
 
 async def test_the_position_of_a_mistake_is_shown_in_the_replay(browser: Browser, fleet: Fleet, redis: Redis) -> None:
     page = await analyse_second(browser, fleet, redis)
-    await page.wait_for_selector(".analysis >> text=The race is analysed.")
-    last = await page.inner_text(".replay output")
+    sentence = await page.inner_text(".analysis li >> nth=0 >> p >> nth=0")
     await page.click(".analysis li >> nth=0 >> text=Show the position")
     shown = await page.inner_text(".replay output")
-    assert shown != last
     await page.wait_for_selector(".replay:focus")
+    await page.keyboard.press("ArrowRight")
+    made = re.fullmatch(r"At ([0-9:]+), laying the (\w+) on pile (\w) left .*", sentence)
+    assert made is not None, sentence
+    assert re.match(rf"bob lays {made[2]} of \w+ on pile {made[3]}\.", await page.inner_text(".replay .sentence"))
+    assert (await page.inner_text(".replay output")).endswith(made[1]) and not shown.endswith(made[1])
+    await browser.check(page)
+
+
+async def test_the_focus_is_at_the_result_when_the_analysis_is_done(
+    browser: Browser, fleet: Fleet, redis: Redis
+) -> None:
+    page = await analyse_second(browser, fleet, redis)
+    await page.wait_for_selector(".analysis div:focus >> text=A player who knows the order of the stock can win")
     await browser.check(page)
 
 
@@ -115,7 +126,7 @@ async def test_a_browser_that_cannot_run_the_analysis_says_so(browser: Browser, 
     await page.click("tbody tr >> nth=1 >> text=Replay and proof")
     await page.route("**/analysis_worker.js", lambda route: route.fulfill(status=500, body="broken"))
     await page.click("text=Analyse the race")
-    await page.wait_for_selector(".analysis >> text=This browser could not run the analysis.")
+    await page.wait_for_selector(".analysis >> text=The analysis could not be loaded or run.")
 
 
 async def test_an_attempt_that_the_table_does_not_have_is_said_in_a_sentence(

@@ -3,8 +3,8 @@
 import { createInterface } from "node:readline";
 
 const page = (name) => import(new URL(`../../server/fairest_server/page/${name}.js`, import.meta.url));
-const [bytes, sha2, shake, ed25519, board, deal, record, scene, seal, practice, tv, witness, cheated, certified, lineSearch, heads, receiptCheck, dailyEntries, dailyGame, soloRecord, playerFile, soloGame, knownTournament, tournamentGame, tournamentRounds, tournamentNote, chances, layoutTables, judging, analysis] = await Promise.all(
-  ["bytes", "sha2", "shake256", "ed25519", "board", "deal", "record", "scene", "seal", "practice", "tv", "witness", "cheated", "certified", "line_search", "heads", "receipt_check", "daily_entries", "daily_game", "solo_record", "player_file", "solo_game", "known_tournament", "tournament_game", "tournament_rounds", "tournament_note", "chance", "layout_tables", "judging", "analysis"].map(page));
+const [bytes, sha2, shake, ed25519, board, deal, record, scene, seal, practice, tv, witness, cheated, certified, lineSearch, heads, receiptCheck, dailyEntries, dailyGame, soloRecord, playerFile, soloGame, knownTournament, tournamentGame, tournamentRounds, tournamentNote, chances, layoutTables, judging, analysis, solver, race, texts] = await Promise.all(
+  ["bytes", "sha2", "shake256", "ed25519", "board", "deal", "record", "scene", "seal", "practice", "tv", "witness", "cheated", "certified", "line_search", "heads", "receipt_check", "daily_entries", "daily_game", "solo_record", "player_file", "solo_game", "known_tournament", "tournament_game", "tournament_rounds", "tournament_note", "chance", "layout_tables", "judging", "analysis", "solver", "race", "analysis_texts"].map(page));
 const { fromHex, toHex } = bytes;
 
 const ANSWERS = {
@@ -72,12 +72,18 @@ const ANSWERS = {
   /** Return the chance to win after each move of a board, the best first. */
   evaluate: ({ rules, board: given, seed, budget }) =>
     judging.evaluate(new layoutTables.LayoutTables(given.layout), given, rules, seed, budget),
-  /** Analyse a race that was raced alone, or two beside one another: all news but the last, and the last. */
-  analyse({ texts }) {
-    const records = texts.map(soloRecord.parseSolo);
-    const news = [...analysis.analyse(soloRecord.soloRace(...records))];
-    return { shares: news.slice(0, -1), analysis: news.at(-1) };
+  /** Analyse a race that was raced alone, or two beside one another, or each round of a match: all news of each. */
+  analyse({ texts, match }) {
+    const races = match ? record.racesOf(record.parseRecord(match)) : [soloRecord.soloRace(...texts.map(soloRecord.parseSolo))];
+    return races.map((race) => [...analysis.analyse(race)]);
   },
+  /** Return the verdict of the solver on each of the steps of a race of one seat with these moves. */
+  solve({ rules, piles, redeals, seed, moves, at }) {
+    let played = race.startRace(deal.makeDeal(rules, redeals, seed), piles, redeals);
+    const races = [played, ...moves.map((move) => (played = race.after(played, { type: "move", at_ms: 0, seat: 0, move })))];
+    return at.map((step) => solver.solve(races[step], 0));
+  },
+  percent: ({ shares }) => shares.map(texts.percent),
   /** Begin a daily deal with the first view, and go on with the others: the moves that are known then, or the alarm. */
   daily_views({ rules, views: [first, ...answers] }) {
     try {

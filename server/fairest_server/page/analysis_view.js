@@ -5,7 +5,7 @@ import { TEXT, clock } from "./texts.js";
 
 const [WIDTH, HEIGHT] = [600, 100];
 /** The worker is a module beside the script of the page. */
-const workerUrl = () => new URL("analysis_worker.js", document.querySelector("script[src]").src);
+const workerUrl = () => new URL("analysis_worker.js", document.querySelector('script[src$="/joined.js"]').src);
 
 /** Return the elements that show a race as `soloRace` describes it: its replay with `head` above it, and its analysis. */
 export function showRace(race, head) {
@@ -21,8 +21,10 @@ class AnalysisView {
   #worker = null;
   #button = make("button", { type: "button", onclick: () => (this.#worker ? this.#end(TEXT.analysisStopped) : this.#begin()) }, TEXT.analyse);
   #progress = make("progress", { max: 1, value: 0, hidden: true, "aria-label": TEXT.analysis });
+  /** How much is done. It changes too often to be read aloud. */
+  #share = make("span");
   #state = make("output");
-  #found = make("div");
+  #found = make("div", { tabindex: -1 });
   element;
 
   constructor(race, onStep) {
@@ -30,47 +32,63 @@ class AnalysisView {
     this.#onStep = onStep;
     this.element = make(
       "section", { class: "analysis" }, make("h2", {}, TEXT.analysis), make("p", { class: "hint" }, TEXT.analysisHint),
-      make("p", { class: "actions" }, this.#button, this.#progress, this.#state), this.#found);
+      make("p", { class: "actions" }, this.#button, this.#progress, this.#share, this.#state), this.#found);
   }
 
   #begin() {
-    this.#found.replaceChildren();
-    this.#worker = new Worker(workerUrl(), { type: "module" });
-    this.#worker.addEventListener("message", ({ data }) => (typeof data === "number" ? this.#advance(data) : this.#finish(data)));
-    this.#worker.addEventListener("error", () => this.#end(TEXT.analysisFault));
-    this.#worker.postMessage(this.#race);
+    try {
+      this.#start(new Worker(workerUrl(), { type: "module" }));
+    } catch (fault) {
+      if (!(fault instanceof DOMException || fault instanceof TypeError)) throw fault;
+      setText(this.#state, TEXT.analysisFault); // a browser without workers, or one that may not start them
+    }
+  }
+
+  #start(worker) {
+    // What a worker has sent may arrive after it was stopped.
+    const whileRunning = (act) => (event) => worker === this.#worker && act(event);
+    worker.addEventListener("message", whileRunning(({ data }) => (typeof data === "number" ? this.#advance(data) : this.#finish(data))));
+    worker.addEventListener("error", whileRunning(() => this.#end(TEXT.analysisFault)));
+    worker.postMessage(this.#race);
+    this.#worker = worker;
     setText(this.#button, TEXT.stopAnalysis);
+    setText(this.#state, "");
     this.#progress.hidden = false;
     this.#advance(0);
   }
 
   #advance(share) {
     this.#progress.value = share;
-    setText(this.#state, TEXT.analysisShare(share));
+    setText(this.#share, TEXT.analysisShare(share));
   }
 
   #end(sentence) {
     this.#worker.terminate();
     this.#worker = null;
     this.#progress.hidden = true;
+    setText(this.#share, "");
     setText(this.#button, TEXT.analyse);
     setText(this.#state, sentence);
   }
 
-  #finish({ isWinnable, leastCost, seats }) {
+  #finish({ verdict, leastCost, seats }) {
     this.#end(TEXT.analysisDone);
-    this.#button.hidden = true;
     this.#found.replaceChildren(
-      make("p", {}, isWinnable ? TEXT.dealFound : TEXT.dealNotFound),
+      make("p", {}, TEXT.verdicts[verdict]),
       ...seats.flatMap((seat, number) => this.#seatParts(this.#race.names[number], seat, number, leastCost)),
       ...(seats.some(({ mistakes }) => mistakes.length) ? [make("p", { class: "hint" }, TEXT.moveCodes)] : []));
+    // A button that is hidden loses the focus: those who read by keys go on at the result.
+    if (document.activeElement === this.#button) this.#found.focus({ preventScroll: true });
+    this.#button.hidden = true;
   }
 
   #seatParts(name, { moves, lost, mistakes }, number, leastCost) {
     if (!moves.length) return [make("p", {}, TEXT.noMove(name))];
     const items = mistakes.map((mistake) => {
-      const show = make("button", { type: "button", onclick: () => this.#onStep(mistake.step - 1) }, TEXT.showPosition);
-      return make("li", {}, make("p", {}, TEXT.mistake(mistake, clock(mistake.at_ms)), TEXT.afterwards(mistake)), make("p", {}, TEXT.better(mistake.better)), show);
+      const time = clock(mistake.at_ms);
+      const show = make(
+        "button", { type: "button", "aria-label": TEXT.showPositionAt(name, time), onclick: () => this.#onStep(mistake.step - 1) }, TEXT.showPosition);
+      return make("li", {}, make("p", {}, TEXT.mistake(mistake, time), TEXT.afterwards(mistake)), make("p", {}, TEXT.better(mistake.better)), show);
     });
     return [
       make("h3", {}, name), chanceCurve(name, moves, number), make("p", {}, TEXT.lostInAll(moves.length, lost)),
@@ -80,8 +98,9 @@ class AnalysisView {
 
 /** Return the chances after the moves of a seat as a line, from 0 at the bottom to 1 at the top. */
 function chanceCurve(name, moves, seat) {
-  const points = moves.map(({ chance }, at) => `${((WIDTH * at) / Math.max(1, moves.length - 1)).toFixed(1)} ${(HEIGHT - 3 - (HEIGHT - 6) * chance).toFixed(1)}`);
+  const heights = moves.map(({ chance }) => (HEIGHT - 3 - (HEIGHT - 6) * chance).toFixed(1));
+  const steps = heights.map((height, at) => `${at ? "L" : "M"}${((WIDTH * at) / moves.length).toFixed(1)} ${height}`);
   return makeSvg(
     "svg", { class: "curves", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img" },
-    makeSvg("title", {}, TEXT.chanceCurve(name)), makeSvg("path", { class: `curve seat-${seat}`, d: `M${points.join("L")}` }));
+    makeSvg("title", {}, TEXT.chanceCurve(name)), makeSvg("path", { class: `curve seat-${seat}`, d: `${steps.join("")}L${WIDTH} ${heights.at(-1)}` }));
 }

@@ -1,14 +1,14 @@
-// A worker of the page: it is told what to analyse, and tells how much is done and last the analysis.
+// The worker of an analysis: it analyses the race that it is sent, and reports its progress, then the result.
 import { analyse } from "./analysis.js";
 
-/** The share that is done is told when it has grown by this. */
+/** Progress is reported in steps of this size. */
 const SHARE = 0.01;
 
 addEventListener("message", ({ data }) => {
-  let told = 0;
+  let reported = 0;
   for (const news of analyse(data)) {
-    if (typeof news === "number" && news < told + SHARE) continue;
-    told = news;
+    if (typeof news === "number" && news < reported + SHARE) continue;
+    reported = news;
     postMessage(news);
   }
 });

@@ -2,7 +2,6 @@
 // player saw, with the figures of `fairest analyse`: the same sampled games from the same seeds.
 import { PILES } from "./board.js";
 import { Chance } from "./chance.js";
-import { canBeWon } from "./line_search.js";
 import { after } from "./race.js";
 import { choosePile, distinctMoves, positionAfter, readPosition, rollOut } from "./roll_out.js";
 
@@ -10,8 +9,6 @@ import { choosePile, distinctMoves, positionAfter, readPosition, rollOut } from 
 const BETTER_MOVES = 6;
 /** The value of a game that places all cards but one, against 1.3 for a win. */
 const PLACED_WEIGHT = 0.3;
-/** The bound of the search for a line that wins, in positions. */
-const MOST_NODES = 20000;
 
 /** Return the chance to win after each distinct legal move of a board, the best move first: [move, chance]. */
 export function evaluate(tables, board, rules, seed, budget) {
@@ -41,12 +38,12 @@ function drawOrder(unseen, chance) {
 }
 
 /**
- * Return what a move was worth, by `budget` roll-outs for each candidate. A move is {number, seat, at_ms, move, before}: the
+ * Return what a move was worth, by `budget` roll-outs for each candidate. A move is {number, seat, at_ms, move, race}: the
  * number of its event, and the race before it.
  */
 export function judge(tables, rules, made, seed, budget) {
-  const { number, seat, move, before } = made;
-  const { board } = before.racers[seat];
+  const { number, seat, move, race } = made;
+  const { board } = race.racers[seat];
   const ranked = evaluate(tables, board, rules, seed + number, budget);
   const chances = new Map(ranked);
   // A move to a second empty pile is not evaluated: it is the same as the one to the first.
@@ -58,7 +55,7 @@ export function judge(tables, rules, made, seed, budget) {
 const twinOf = (board, chances) => [...chances.keys()].find((move) => move !== "redeal" && board.piles[PILES.indexOf(move[1])]?.length === 0);
 
 /** Return the better move, and how the game may have gone on after it: the moves of the policy on this deal. */
-export function betterLine(tables, rules, { before, seat, best }) {
+export function betterLine(tables, rules, { race: before, seat, best }) {
   const line = [best];
   let race = before;
   while (line.length < BETTER_MOVES) {
@@ -78,13 +75,4 @@ function chooseMove(tables, board, rules) {
   }
   const piles = moves.filter((move) => move !== "redeal");
   return piles.length < 2 ? moves[0] : `s${PILES[choosePile(tables, readPosition(board, rules))]}`;
-}
-
-/** Return whether a line was found that wins from where a seat stands, for a player who knows the order of the stock. */
-export function isWinnable({ deal, racers }, seat) {
-  const { board, ahead, pass } = racers[seat];
-  return canBeWon(
-    board.layout.map(({ start, step, length }) => [start, step, length]), deal.orders,
-    { heights: board.foundations.map(({ length }) => length), piles: board.piles, pass, ahead: board.turned === null ? ahead : [board.turned, ...ahead] },
-    MOST_NODES);
 }

@@ -21,8 +21,8 @@ const sum = (numbers) => numbers.reduce((whole, number) => whole + number, 0);
 const inOrder = (one, other) => one.cost - other.cost || one.missing - other.missing;
 const replaced = (list, place, item) => list.map((old, at) => (at === place ? item : old));
 
-/** Return the deal as the search needs it: `layout` has [start, step, length] of each foundation. */
-function openGame(layout, orders) {
+/** Return a deal with an open stock: `layout` has [start, step, length] of each foundation, `orders` the cards of each pass. */
+export function openGame(layout, orders) {
   const sequences = layout.map(sequenceOf);
   const numbers = new Map(orders[0].map((card, number) => [card, number]));
   return {
@@ -41,23 +41,14 @@ function openGame(layout, orders) {
 export function isProvedWinnable(layout, orders, piles) {
   const game = openGame(layout, orders);
   const first = { heights: layout.map(() => 1), piles: Array.from({ length: piles }, () => []), stock: game.orders[0] };
-  return findsLine(game, { ...first, at: 0, pass: 0 }, MAX_NODES);
+  return findLine(game, { ...first, at: 0, pass: 0 }, MAX_NODES).isWon;
 }
 
-/**
- * Return whether the search finds a line that wins from where a player stands, who knows the order of the stock. `heights`
- * counts the cards of each foundation, `piles` has their cards, `ahead` the cards to come in this pass, the turned one first.
- */
-export function canBeWon(layout, orders, { heights, piles, ahead, pass }, maxNodes) {
-  const game = openGame(layout, orders);
-  const numbered = (cards) => cards.map((card) => game.numbers.get(card));
-  return findsLine(game, { heights, piles: piles.map(numbered), stock: numbered(ahead), at: 0, pass }, maxNodes);
-}
-
-function findsLine(game, start, maxNodes) {
+/** Search for a line that wins from a position; return whether there is one, as `isWon`, and the `nodes` that were seen. */
+export function findLine(game, start, maxNodes) {
   const search = { game, nodes: 0, maxNodes, isWon: false, order: new Array(game.ranks.length).fill(0) };
   const root = { position: settle(game, start) };
-  if (sum(root.position.heights) === game.goal) return true;
+  search.isWon = sum(root.position.heights) === game.goal;
   for (const beam of start.piles.length > 1 ? BEAMS : BEAMS.slice(0, ONE_PILE_BEAMS)) {
     let nodes = [root];
     while (nodes.length && isGoingOn(search)) {
@@ -66,7 +57,7 @@ function findsLine(game, start, maxNodes) {
     }
     if (!isGoingOn(search)) break;
   }
-  return search.isWon;
+  return search;
 }
 
 const isGoingOn = ({ isWon, nodes, maxNodes }) => !isWon && nodes < maxNodes;
@@ -119,7 +110,7 @@ function branches({ sequences, ranks, ...game }, position) {
 }
 
 /** Return the position after a redeal in a list, or an empty one if no redeal is left, or no waste. */
-function redealt({ orders }, { heights, piles, pass }) {
+export function redealt({ orders }, { heights, piles, pass }) {
   const waste = new Set(piles.flat());
   if (pass + 1 === orders.length || !waste.size) return [];
   const stock = orders[pass + 1].filter((card) => waste.has(card));

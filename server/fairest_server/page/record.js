@@ -203,3 +203,18 @@ function checkUndealt({ entropies, entropy_hashes: hashes, envelopes, events, re
   const isRight = isPossible && JSON.stringify(result) === expected;
   demand(isRight, `${where}: it has a result that a round without a deal cannot have.`);
 }
+
+/**
+ * Return the races of a record whose cards were dealt, as replay and analysis take them (`soloRace`), each with the `number`
+ * of its round and its `result`. Throws `WrongRace` for moves that cannot be.
+ */
+export function racesOf({ heading: { names }, terms, rounds }) {
+  const { rules } = terms;
+  const [piles, redeals] = [Number(terms.piles), Number(terms.redeals)];
+  return rounds.filter(({ result }) => result).flatMap(({ id, secret, entropies, step, events, result }, at) => {
+    if (entropies.includes(null)) return [];
+    const deal = makeDeal(rules, redeals, makeSeed(secret, entropies, id, step));
+    const steps = stepsOf(deal, piles, redeals, events, creditOf(terms, result));
+    return [{ names, rules, round: id, steps, first: 1, number: at + 1, result }];
+  });
+}

@@ -1,12 +1,9 @@
 // A finished match: its replay with a seek bar, and its proof, made on this page.
 import { showRace } from "./analysis_view.js";
-import { makeDeal } from "./deal.js";
 import { make, setText } from "./dom.js";
-import { creditOf, stepsOf } from "./race.js";
 import { BadReceipt, checkReceipt } from "./receipt_check.js";
 import { linesOf, receiptsOf } from "./receipts.js";
-import { WrongRecord, checkRecord, parseRecord } from "./record.js";
-import { makeSeed } from "./seal.js";
+import { WrongRecord, checkRecord, parseRecord, racesOf } from "./record.js";
 import { TEXT, clock } from "./texts.js";
 
 /** Raised if the server has no record to show; the message is for people. */
@@ -79,16 +76,11 @@ export async function compareKey(key, proof) {
 }
 
 function replays(record) {
-  const ended = record.rounds.filter(({ result }) => result);
-  return ended.filter(({ entropies }) => !entropies.includes(null)).flatMap((round) => {
-    const { heading: { names }, terms } = record;
-    const seed = makeSeed(round.secret, round.entropies, round.id, round.step);
-    const [piles, redeals] = [Number(terms.piles), Number(terms.redeals)];
-    const steps = stepsOf(makeDeal(terms.rules, redeals, seed), piles, redeals, round.events, creditOf(terms, round.result));
-    const title = `${names.join(TEXT.against)} · ${TEXT.round(ended.indexOf(round) + 1, ended.length)}`;
-    return showRace({ names, rules: terms.rules, round: round.id, steps, first: 1 }, [
-      make("h2", {}, title), make("p", { class: "outcome" }, outcomeText(names, round.result)), ...timingLines(names, round.result)]);
-  });
+  const { heading: { names }, rounds } = record;
+  const count = rounds.filter(({ result }) => result).length;
+  return racesOf(record).flatMap(({ number, result, ...race }) => showRace(race, [
+    make("h2", {}, `${names.join(TEXT.against)} · ${TEXT.round(number, count)}`),
+    make("p", { class: "outcome" }, outcomeText(names, result)), ...timingLines(names, result)]));
 }
 
 /** Return the result of a round as a sentence: the winner, and how each race ended. */

@@ -6,7 +6,7 @@ import DATA from "./record_data.js";
 
 const numberOf = (card) => rankOf(card) - 1;
 
-/** Return what matters of a board for its future, in plain numbers. It depends on nothing but what the player sees. */
+/** Return what matters for the future of a board, in plain numbers. It depends on nothing but what the player sees. */
 export function readPosition(board, rules) {
   const { decks, markers, redeal } = DATA.variants[rules];
   const unseen = new Array(RANK_COUNT).fill(4 * decks);
