@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import pytest
 from redis.asyncio import Redis
+from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError, ResponseError
 
 from fairest_server.store.redis.batch_connection import RETRIES
@@ -15,7 +16,7 @@ from fairest_server.store.redis.single_node_client import ENOUGH_IN_BATCH
 from tests.store.test_log import opened_connections
 from tests.support.faulty_link import faulty_link
 from tests.support.processes import RedisProcess, redis_process
-from tests.support.waiting import PATIENCE_SECONDS
+from tests.support.waiting import PATIENCE_SECONDS, until
 
 MANY = 10 * ENOUGH_IN_BATCH
 
@@ -145,6 +146,26 @@ async def test_the_replies_of_a_cancelled_caller_do_not_go_to_the_next_one(proce
         link.flow()
         results = await asyncio.gather(*asking, return_exceptions=True)
         assert results[1::2] == [str(each) for each in range(1, MANY, 2)]
+
+
+async def test_a_client_whose_closing_is_cancelled_leaves_no_connection_and_no_caller(process: RedisProcess) -> None:
+    async with faulty_link(process.socket) as link:
+        single = make_client(link.url)
+        await single.ping()
+        link.stall()
+        asking = asyncio.create_task(echo(single, "held back"))
+        await asyncio.sleep(0)
+        closing = asyncio.create_task(single.aclose())
+        await asyncio.sleep(0)
+        closing.cancel()
+        _, failure = await asyncio.gather(closing, asking, return_exceptions=True)
+        assert isinstance(failure, RedisConnectionError)
+        link.flow()
+
+        async def has_ended() -> bool:
+            return not link.strands
+
+        await until(has_ended, "the connection has ended")
 
 
 async def test_a_redis_that_was_started_again_answers_the_next_caller(single: Redis, process: RedisProcess) -> None:

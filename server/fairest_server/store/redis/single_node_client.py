@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Any, Final
 
 from redis.asyncio.connection import ConnectionPool
+from redis.exceptions import ConnectionError as RedisConnectionError
 
 from fairest_protocol.value import Value
 from fairest_server.store.redis.batch_connection import BatchConnection, CommandWords, pack
@@ -61,11 +62,19 @@ class SingleNodeRedis(BatchingRedis):
         return [self._read(words[0], options, reply) for (words, options), reply in zip(commands, replies, strict=True)]
 
     async def aclose(self, close_connection_pool: bool | None = None) -> None:
-        """Wait for the replies to all commands, then close the connection, and the pool unless told to leave it."""
-        if self._sending is not None:
-            await asyncio.wait([self._sending])
-        await self._connection.close()
-        await super().aclose(close_connection_pool is not False)
+        """Wait for the replies to all commands, then close the connection, and the pool unless told to leave it.
+
+        Cancelling ends the wait: callers without a reply get a `ConnectionError`, and the rest is closed all the same.
+        """
+        try:
+            if self._sending is not None:
+                await asyncio.wait([self._sending])
+        finally:
+            if self._sending is not None:
+                self._sending.cancel()
+                await asyncio.wait([self._sending])
+            await self._connection.close()
+            await super().aclose(close_connection_pool is not False)
 
     async def _send_loop(self) -> None:
         """Send the pending commands batch by batch until none is left.
@@ -77,18 +86,25 @@ class SingleNodeRedis(BatchingRedis):
             try:
                 packed, count = b"".join([each.packed for each in batch]), sum(each.count for each in batch)
                 replies = iter(await self._connection.send_packed(packed, count))
+            except asyncio.CancelledError:
+                self._fail(batch, RedisConnectionError("this client was closed"))
+                raise
             except Exception as reason:  # of any kind: a caller that is not told would wait for ever
-                # Callers that wait behind this batch fail with it: each batch by itself would wait for as long again.
-                batch += self._pending
-                self._pending.clear()
-                for each in batch:
-                    if not each.replied.done():
-                        each.replied.set_exception(reason)
+                self._fail(batch, reason)
             else:
                 for each in batch:
                     own_replies = list(islice(replies, each.count))
                     if not each.replied.done():
                         each.replied.set_result(own_replies)
+
+    def _fail(self, batch: list[_PendingCommands], reason: Exception) -> None:
+        """Raise `reason` in the callers of a batch, and in those that wait behind it."""
+        # Each batch by itself would take as long again.
+        batch += self._pending
+        self._pending.clear()
+        for each in batch:
+            if not each.replied.done():
+                each.replied.set_exception(reason)
 
     def _next_batch(self) -> list[_PendingCommands]:
         """Take the callers that have waited longest; at least one, however many commands it has."""
