@@ -115,7 +115,7 @@ def seat_fields(here: RoundAnalysis, seat: int) -> dict[str, Any]:
     moves = here.moves[seat]
     return {
         "moves": [judged_fields(judged) for judged in moves],
-        "lost": sum(judged.cost for judged in moves),
+        "cost": sum(judged.cost for judged in moves) / len(moves),
         "mistakes": [mistake_fields(mistake) for mistake in here.mistakes[seat]],
     }
 
@@ -126,7 +126,7 @@ def compare(there: dict[str, Any], here: RoundAnalysis) -> None:
     for found in there["seats"]:
         for judged in (*found["moves"], *found["mistakes"]):
             del judged["step"]
-        found["lost"] = pytest.approx(found["lost"])
+        found["cost"] = pytest.approx(found["cost"])
     assert [seat_fields(here, seat) for seat in sorted(here.moves)] == there["seats"]
 
 
@@ -153,4 +153,4 @@ def test_the_share_that_is_done_grows_to_its_end() -> None:
 
 def test_a_race_without_a_move_has_nothing_to_judge() -> None:
     [seat] = analyse_on_page(stopped_after(0, 1_000))["seats"]
-    assert seat == {"moves": [], "lost": 0, "mistakes": []}
+    assert seat == {"moves": [], "cost": 0, "mistakes": []}

@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.long, pytest.mark.timeout(180)]
 async def proof_of(page: Page) -> list[str]:
     """Return the sentences of the proof on a page, once it stands, but for that about the key."""
     await page.wait_for_selector(".verdict.right")
-    await page.wait_for_selector("ol.proof >> text=the key is the one that this server shows")
+    await page.wait_for_selector("ol.proof >> text=The key is the one that this server shows.")
     sentences: list[str] = await page.eval_on_selector_all(
         "ol.proof li", "(items) => items.map(({ textContent }) => textContent)"
     )
@@ -86,7 +86,7 @@ async def test_an_opened_deal_is_analysed_on_the_page(browser: Browser, fleet: F
     page = await analyse_second(browser, fleet, redis)
     await page.wait_for_selector(".analysis >> text=The race is analysed.")
     assert [await each.inner_text() for each in await page.query_selector_all(".analysis h3")] == ["bob", "ann"]
-    await page.wait_for_selector(".analysis >> text=5 moves; together they gave away")
+    await page.wait_for_selector(".analysis >> text=5 moves; on average one cost")
     await browser.check(page)
 
 
@@ -94,13 +94,19 @@ async def test_the_position_of_a_mistake_is_shown_in_the_replay(browser: Browser
     page = await analyse_second(browser, fleet, redis)
     sentence = await page.inner_text(".analysis li >> nth=0 >> p >> nth=0")
     await page.click(".analysis li >> nth=0 >> text=Show the position")
-    shown = await page.inner_text(".replay output")
     await page.wait_for_selector(".replay:focus")
+    found = re.match(
+        r"At ([0-9:]+), laying the (\w+) on pile (\w) left .* laying the \w+ on pile (\w) would have left", sentence
+    )
+    assert found is not None, sentence
+    time, card, pile, better = found.groups()
+    shown = f"bob, {time}: before laying the {card} on pile {pile}."
+    assert (await page.inner_text(".replay .sentence")).startswith(shown)
+    marked = await page.query_selector_all(".replay .seat:first-child .fits")
+    assert [await slot.get_attribute("data-slot") for slot in marked] == [better]
     await page.keyboard.press("ArrowRight")
-    made = re.fullmatch(r"At ([0-9:]+), laying the (\w+) on pile (\w) left .*", sentence)
-    assert made is not None, sentence
-    assert re.match(rf"bob lays {made[2]} of \w+ on pile {made[3]}\.", await page.inner_text(".replay .sentence"))
-    assert (await page.inner_text(".replay output")).endswith(made[1]) and not shown.endswith(made[1])
+    moved = await page.inner_text(".replay .sentence")
+    assert re.match(rf"bob lays {card} of \w+ on pile {pile}\.", moved), moved
     await browser.check(page)
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -37,6 +38,11 @@ async def house_room(
         finally:
             hosting.cancel()
             await asyncio.gather(hosting, return_exceptions=True)
+
+
+def new_bot_name(level: Level) -> str:
+    """Return a random name of a bot of this level, since names are unique on a server: `bot-club-0a1b2c`."""
+    return f"{bot_name(level)}-{secrets.token_hex(3)}"
 
 
 def bot_name(level: Level) -> str:

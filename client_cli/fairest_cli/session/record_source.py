@@ -3,6 +3,7 @@
 import asyncio
 import re
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from fairest_cli.records.files import read_bounded
 from fairest_cli.records.record_check import WrongRecord
@@ -29,6 +30,12 @@ def match_of(source: str, server: str) -> tuple[str, str] | None:
         return server, source.lower()
     link = re.fullmatch(r"http(s?)://([^/?#@\s]+)/(?:m|records)/([0-9a-fA-F]{32})/?", source)
     return None if link is None else (f"ws{link[1]}://{link[2]}", link[3].lower())
+
+
+def match_page(server: str, match_id: str) -> str:
+    """Return the link to the page of a match on a server, from which `match_of` reads both again."""
+    parts = urlsplit(server)
+    return f"{parts.scheme.replace('ws', 'http')}://{parts.netloc}/m/{match_id}"
 
 
 def read_record_text(source: str, server: str) -> str:

@@ -24,6 +24,10 @@ CURVE: Final = 48
 COLUMNS: Final = 77
 """The width at which sentences are wrapped: a scroll bar fits beside them in a terminal of 80 columns."""
 
+CHANCES: Final = (
+    "A chance is the share of sampled games that a simple player wins from there. Compare chances with each other: you "
+    "may win more often."
+)
 MOVE_CODES: Final = (
     "In a move, s is the card just turned, and letters are piles: s2 puts it on foundation 2, sb on pile b, and a2 the "
     "top of pile a on foundation 2."
@@ -34,8 +38,14 @@ DEALS: Final = {
     Verdict.OPEN: "No line that wins was found, knowing the order of the stock, and no proof that there is none",
 }
 AFTERWARDS: Final = {
-    (Verdict.WINNABLE, Verdict.WINNABLE): "The deal could still be won after it, knowing the order of the stock.",
-    (Verdict.WINNABLE, Verdict.UNWINNABLE): "It lost the deal: before it there was a line that wins, after it none.",
+    (
+        Verdict.WINNABLE,
+        Verdict.WINNABLE,
+    ): "The deal could still be won after it, knowing the order of the stock.",
+    (
+        Verdict.WINNABLE,
+        Verdict.UNWINNABLE,
+    ): "It lost the deal: before it there was a line that wins, after it none.",
     (
         Verdict.WINNABLE,
         Verdict.OPEN,
@@ -46,6 +56,7 @@ AFTERWARDS: Final = {
 def describe_analysis(record: Record, rounds: list[RoundAnalysis], *, shows_solution: bool = False) -> Iterator[str]:
     """Yield the analysis of these rounds of a record."""
     yield from describe_record(record)
+    yield from wrap(CHANCES, COLUMNS)
     yield from wrap(MOVE_CODES, COLUMNS)
     for analysis in rounds:
         yield ""
@@ -110,9 +121,10 @@ def _describe_player(name: str, moves: tuple[JudgedMove, ...], mistakes: tuple[M
     yield f"{name}: the chance to win after each move, from the first to the last"
     yield f"  |{describe_curve(moves)}|"
     lost = sum(judged.cost for judged in moves)
-    yield f"  {len(moves)} moves; together they gave away {lost:.2f} of a win."
+    cost = f"cost {100 * lost / len(moves):.1f} % of the chance to win."
+    yield f"  1 move; it {cost}" if len(moves) == 1 else f"  {len(moves)} moves; on average one {cost}"
     if not mistakes:
-        yield f"  No move cost {round(100 * LEAST_COST)} % or more of a win."
+        yield f"  No move cost {round(100 * LEAST_COST)} % or more."
     for number, mistake in enumerate(mistakes, 1):
         yield ""
         yield from _describe_mistake(number, mistake)

@@ -7,6 +7,7 @@ from typing import Final
 from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
 from fairest_cli.session.connection import Update
 from fairest_cli.session.own_clock import now_ms
+from fairest_cli.session.record_source import match_page
 from fairest_cli.session.room_session import RoomSession
 from fairest_cli.session.saving import describe_unsaved, save_elsewhere
 from fairest_cli.text.absence import describe_other_seats, describe_way_back
@@ -142,6 +143,10 @@ class LinePlayer:
         session = self._session
         if session.record_path is not None:
             self._print_hint(f"The record is at {session.record_path}")
+        if session.record is not None and session.rejoin_option is not None:
+            # Without one, the server ends with this program, and its pages with it.
+            page = match_page(session.model.server_url, session.record.match_id)
+            self._print_hint(f"The page of the match is {page}")
         if session.receipt is not None and session.receipt.path is not None and not session.receipt.problem:
             self._print_hint(f"Your receipt is at {session.receipt.path}")
         if session.problem:

@@ -3,7 +3,7 @@
 import random
 import sys
 
-from fairest_cli.bots.house_room import house_room
+from fairest_cli.bots.house_room import house_room, new_bot_name
 from fairest_cli.bots.levels import Level
 from fairest_cli.bots.player import play_match
 from fairest_cli.model.known_room import KnownRoom
@@ -42,7 +42,8 @@ async def let_bot_play(server: str, entry_request: EntryRequest, level: Level, p
 
     `pace_seconds` is as for `play_match`. Raises `Rejected`, `Cheated` and `ThinkingFailed`.
     """
-    record = await play_match(open_unstored(server, entry_request), level, random.Random(), pace_seconds)
+    connection = open_unstored(server, entry_request, name=new_bot_name(level))
+    record = await play_match(connection, level, random.Random(), pace_seconds)
     if record is not None:
         played = read_record(record.lines)
         for number, finished in enumerate(played.rounds, 1):

@@ -5,7 +5,6 @@ The runner knows no screens. It hands each change to its `RunnerHost`, which is 
 
 import asyncio
 import random
-import secrets
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import AsyncExitStack
 from typing import Any, Protocol
@@ -13,7 +12,7 @@ from typing import Any, Protocol
 from pydantic import ValidationError
 from textual.worker import Worker
 
-from fairest_cli.bots.house_room import bot_name, house_room
+from fairest_cli.bots.house_room import house_room, new_bot_name
 from fairest_cli.bots.levels import Level
 from fairest_cli.bots.offering import level_at_home
 from fairest_cli.bots.player import play_match
@@ -103,10 +102,9 @@ class RoomRunner:
         """Let a bot that this program runs take the free seat, of the level that the player's results suggest."""
         session = self.session
         if session is not None and session.model.room is not None:
-            # Names are unique on a server, and other bots of this level may be there already.
             level = level_at_home(records_folder())
-            name = f"{bot_name(level)}-{secrets.token_hex(3)}"
-            connection = open_unstored(session.model.server_url, Join(room=session.model.room), name=name)
+            request = Join(room=session.model.room)
+            connection = open_unstored(session.model.server_url, request, name=new_bot_name(level))
             match = play_match(connection, level, random.Random(), rematches=True)
             # An error of the bot must not end the player's program.
             self._bot_worker = self._host.run_worker(match, group="bot", exclusive=True, exit_on_error=False)

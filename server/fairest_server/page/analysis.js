@@ -19,7 +19,7 @@ const costOf = ({ chance, bestChance }) => bestChance - chance;
  * named seat. The seeds follow from the id of the round and the numbers of the events.
  *
  * The analysis is {verdict, leastCost, seats}; a verdict is an answer of `solve`. Each seat has `moves`, its moves of cards as
- * `judge` returns them, `lost`, how much of a win they gave away together, and `mistakes`, those that cost most and `leastCost`
+ * `judge` returns them, `cost`, the mean of what they cost, and `mistakes`, those that cost most and `leastCost`
  * at least: with their `better` moves, and the verdicts `before` and `after` them.
  */
 export function* analyse({ names, rules, round, steps, first }) {
@@ -50,7 +50,7 @@ export function* analyse({ names, rules, round, steps, first }) {
       mistakes.push(explain(tables, rules, mistake));
       yield share();
     }
-    seats.push({ moves: own.map(withoutRace), lost: own.reduce((lost, move) => lost + costOf(move), 0), mistakes });
+    seats.push({ moves: own.map(withoutRace), cost: own.reduce((sum, move) => sum + costOf(move), 0) / Math.max(1, own.length), mistakes });
   }
   // There may have been fewer moves and mistakes than were counted.
   yield 1;

@@ -10,13 +10,13 @@ const workerUrl = () => new URL("analysis_worker.js", document.querySelector('sc
 /** Return the elements that show a race as `soloRace` describes it: its replay with `head` above it, and its analysis. */
 export function showRace(race, head) {
   const replay = new Replay(race.names, race.steps, head);
-  return [replay.element, new AnalysisView(race, (step) => replay.showStep(step)).element];
+  return [replay.element, new AnalysisView(race, (...position) => replay.showPosition(...position)).element];
 }
 
-/** The analysis of a race: offered, under way, or done. `onStep(step)` shows a step of the replay. */
+/** The analysis of a race: offered, under way, or done. `onPosition` is `showPosition` of the replay. */
 class AnalysisView {
   #race;
-  #onStep;
+  #onPosition;
   /** The worker that computes; null while none does. */
   #worker = null;
   #button = make("button", { type: "button", onclick: () => (this.#worker ? this.#end(TEXT.analysisStopped) : this.#begin()) }, TEXT.analyse);
@@ -27,9 +27,9 @@ class AnalysisView {
   #found = make("div", { tabindex: -1 });
   element;
 
-  constructor(race, onStep) {
+  constructor(race, onPosition) {
     this.#race = race;
-    this.#onStep = onStep;
+    this.#onPosition = onPosition;
     this.element = make(
       "section", { class: "analysis" }, make("h2", {}, TEXT.analysis), make("p", { class: "hint" }, TEXT.analysisHint),
       make("p", { class: "actions" }, this.#button, this.#progress, this.#share, this.#state), this.#found);
@@ -82,17 +82,17 @@ class AnalysisView {
     this.#button.hidden = true;
   }
 
-  #seatParts(name, { moves, lost, mistakes }, number, leastCost) {
+  #seatParts(name, { moves, cost, mistakes }, number, leastCost) {
     if (!moves.length) return [make("p", {}, TEXT.noMove(name))];
-    const items = mistakes.map((mistake) => {
+    const items = mistakes.map((mistake, at) => {
       const time = clock(mistake.at_ms);
-      const show = make(
-        "button", { type: "button", "aria-label": TEXT.showPositionAt(name, time), onclick: () => this.#onStep(mistake.step - 1) }, TEXT.showPosition);
+      const onclick = () => this.#onPosition(mistake.step - 1, TEXT.position(mistake, name, time), number, mistake.best);
+      const show = make("button", { type: "button", "aria-label": TEXT.showPositionOf(name, at + 1), onclick }, TEXT.showPosition);
       return make("li", {}, make("p", {}, TEXT.mistake(mistake, time), TEXT.afterwards(mistake)), make("p", {}, TEXT.better(mistake.better)), show);
     });
     return [
-      make("h3", {}, name), chanceCurve(name, moves, number), make("p", {}, TEXT.lostInAll(moves.length, lost)),
-      ...(items.length ? [make("ol", {}, ...items)] : [make("p", {}, TEXT.noMistake(leastCost))])];
+      make("h3", {}, name), chanceCurve(name, moves, number), make("p", {}, TEXT.costs(moves.length, cost)),
+      ...(items.length ? [make("p", {}, TEXT.mistakes), make("ol", {}, ...items)] : [make("p", {}, TEXT.noMistake(leastCost))])];
   }
 }
 

@@ -45,7 +45,7 @@ export class LeadBar {
       this.#sides[seat].style.width = `${(50 * count) / Math.max(1, goal)}%`;
       setText(this.#counts[seat], String(count));
     });
-    setText(this.#lead, TEXT.lead(placed[0] - placed[1]));
+    setText(this.#lead, TEXT.lead(names, placed));
     this.element.setAttribute("aria-label", TEXT.counted(names, placed));
   }
 }

@@ -50,12 +50,15 @@ export class Replay {
     this.#show(steps.length - 1);
   }
 
-  /** Show the race after this step, and bring its boards into sight. */
-  showStep(step) {
+  /** Show the race after this step with a sentence about it, and a move of a seat marked on the board, and bring that into sight. */
+  showPosition(step, sentence, seat, move) {
     this.#pause();
     this.#show(step);
-    this.element.scrollIntoView();
+    const fitting = move === "redeal" ? [] : [move[1]];
+    this.#boards[seat].draw(this.#steps[this.#at].race.racers[seat].board, { picked: move[0], fitting });
+    setText(this.#sentence, sentence);
     this.element.focus();
+    this.#heads[seat].element.scrollIntoView();
   }
 
   #show(at) {

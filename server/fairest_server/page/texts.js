@@ -61,7 +61,7 @@ export const TEXT = {
   yourName: "Your name (2 to 20 letters, digits, _ or -; empty for a guest's name)",
   create: "Create",
   recordTitle: "A finished match",
-  recordLabel: "Id of a match (32 digits), or choose a record's file",
+  recordLabel: "Id of a match (32 digits and letters a to f), or choose a record's file",
   open: "Open",
   // The list of finished matches.
   matchesTitle: "Finished matches",
@@ -115,7 +115,7 @@ export const TEXT = {
   dailyShow: "Show my attempt",
   dailyStop: "End my attempt",
   dailyNotOpened: "The day is over. The table is opened when nobody races this deal any more.",
-  dailyNotDealt: "It is announced, and not dealt yet.",
+  dailyNotDealt: "There is no deal for this day yet. A deal is announced the day before, and dealt at midnight (UTC).",
   dailyNeverDealt: "It was never dealt, since no server was running.",
   dailyResult: ({ won, placed, goal, direct, rank, ended }, time) => [
     `${won ? "You placed every card" : `Your attempt is over: ${placed} of ${goal} cards`}, ${direct} of them straight from the stock, in ${time}.`,
@@ -194,7 +194,7 @@ export const TEXT = {
   hasStopped: "has stopped",
   shown: (placed, goal) => `${placed} of ${goal} shown`,
   count: (placed, goal) => `${placed} of ${goal}`,
-  lead: (difference) => (difference ? `${difference > 0 ? "+" : "−"}${Math.abs(difference)}` : "level"),
+  lead: (names, [first, second]) => (first === second ? "level" : `${names[Number(first < second)]} +${Math.abs(first - second)}`),
   horizon: "Boards are shown as far as both players have turned cards; the counts are ahead of them.",
   openRoom: "This room is open: spectators see everything at once, also cards that one player has not turned yet.",
   checkWords: (words) => `check words ${words.join(" ")}`,
@@ -232,7 +232,7 @@ export const TEXT = {
   ending: (name, score) => `${name}: ${score.placed} of ${score.goal} cards, ${ENDINGS[score.ending]}`,
   foundationLabel: (place, board, rank, top) =>
     `Foundation ${place + 1}, by ${board.layout[place].step}: ${top ? `${cardName(top)} on top` : "empty"}, `
-    + (rank ? `wants a ${rankName(rank)}` : "complete"),
+    + (rank ? `wants ${rank === 1 || rank === 8 ? "an" : "a"} ${rankName(rank)}` : "complete"),
   pileLabel: (letter, cards) =>
     cards.length ? `Pile ${letter}, top first: ${[...cards].reverse().map(cardName).join(", ")}` : `Pile ${letter}, empty`,
   turnedLabel: (card, stock) => `${card ? `Turned: ${cardName(card)}` : "No card is turned"}; ${stock} in the stock`,
@@ -289,6 +289,6 @@ export const TEXT = {
   saveReceipt: "Save your receipt of this match",
   receiptCut: "Your receipt was too long for this browser, or had no room in it: it ends before the match did.",
   receiptUnreadable: (reason) => `Your receipt cannot be read: ${reason}.`,
-  keyOfServer: "the key is the one that this server shows",
+  keyOfServer: "The key is the one that this server shows.",
   curve: (names) => `Cards placed over time: ${names.join(" and ")}`,
 };

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from fairest_cli.session.record_source import match_of
+from fairest_cli.session.record_source import match_of, match_page
 from fairest_protocol.messages.options import RoomOptions
 from tests.support.bots import start_match
 from tests.support.processes import CLIENT_COMMAND
@@ -47,3 +47,8 @@ async def test_a_match_is_proved_by_the_link_of_its_page(server_url: str) -> Non
     command = [*CLIENT_COMMAND, "verify", link]
     done = await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True, check=False)
     assert (done.returncode, "Everything that can be checked is right." in done.stdout) == (0, True), done.stderr
+
+
+def test_the_link_to_the_page_of_a_match_names_server_and_match() -> None:
+    for server in ("ws://127.0.0.1:8765", "wss://play.example"):
+        assert match_of(match_page(f"{server}/r/quiet-amber-otter", "ab" * 16), "ws://other") == (server, "ab" * 16)

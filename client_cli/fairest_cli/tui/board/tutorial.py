@@ -47,8 +47,8 @@ class Tutorial(Value):
 
     @property
     def shows_hints(self) -> bool:
-        """Whether the board marks what fits: not where the player is to read it from the foundations."""
-        return self.step is not Step.READ
+        """Whether the board says where the turned card fits: not if the step asks to find out, or for another card."""
+        return self.step not in (Step.READ, Step.TOP_UP)
 
     def accepts(self, move: Move) -> bool:
         """Whether a legal move is what the present step asks for."""

@@ -43,12 +43,12 @@ class TutorialScreen(FairestScreen):
         self._picked: int | None = None
 
     def compose_body(self) -> ComposeResult:
-        """Yield the head, the board, the two lines of the step, the answer to a wrong key, and the keys."""
+        """Yield the head, the board, the answer to the last key, the two lines of the step, and the keys."""
         yield TextLines(id="head")
         yield self._boards
+        yield TextLines(id="notice")
         yield TextLines(id="step-why")
         yield TextLines(id="step-key")
-        yield TextLines(id="notice")
         yield TextLines(id="key-line")
 
     def draw(self) -> None:

@@ -56,8 +56,8 @@ def test_each_step_accepts_only_moves_of_its_kind() -> None:
         assert len(kinds) <= 1
 
 
-def test_only_the_step_of_reading_hides_the_hints() -> None:
-    assert [tutorial.step for tutorial in walk() if not tutorial.shows_hints] == [Step.READ]
+def test_no_hint_is_shown_for_a_card_that_the_step_does_not_ask_for() -> None:
+    assert [tutorial.step for tutorial in walk() if not tutorial.shows_hints] == [Step.TOP_UP, Step.READ]
 
 
 def test_the_last_step_is_followed_by_none() -> None:
