@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,6 +18,7 @@ from fairest_cli.tui.board.card_input import SEND_UP_KEYS
 from fairest_cli.tui.launch import Start
 from fairest_cli.tui.settings import Keys
 from fairest_cli.tui.widgets.text_lines import TextLines
+from fairest_cli.tui.widgets.timeline_view import TimelineView
 from fairest_protocol.calculation.moves import REDEAL, Move
 
 PATIENCE_SECONDS = 20.0
@@ -62,6 +64,9 @@ class Terminal:
         await self.pilot.pause()
         shown = self.app.screen
         assert isinstance(shown, screen)
+        # A replay takes keys once it has the focus, which it gets after its screen is on top.
+        for view in shown.query(TimelineView):
+            await self.until(partial(getattr, view, "has_focus"))
         return shown
 
     async def press(self, *keys: str) -> None:

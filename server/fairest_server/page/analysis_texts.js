@@ -52,7 +52,7 @@ export const ANALYSIS_TEXT = {
     return `At ${time}, ${moveName(board, move)} left a chance of ${percent(chance)}; ${other}.`;
   },
   better: (line) => `Better: ${line.join(" ")}`,
-  position: ({ board, move, best }, name, time) => `${name}, ${time}: before ${moveName(board, move)}. Marked: ${moveName(board, best)}, which was better.`,
+  markedMove: ({ board, move, best }, name, time) => `${name}, ${time}: before ${moveName(board, move)}. Marked: ${moveName(board, best)}, which was better.`,
   afterwards: ({ before, after }) => (before === "winnable" ? AFTERWARDS[after] : ""),
   moveCodes: "In a move, s is the card just turned, and letters are piles: s2 puts it on foundation 2, sb on pile b, and a2 the top of pile a on foundation 2.",
   showPosition: "Show the position",

@@ -86,7 +86,7 @@ class AnalysisView {
     if (!moves.length) return [make("p", {}, TEXT.noMove(name))];
     const items = mistakes.map((mistake, at) => {
       const time = clock(mistake.at_ms);
-      const onclick = () => this.#onPosition(mistake.step - 1, TEXT.position(mistake, name, time), number, mistake.best);
+      const onclick = () => this.#onPosition(mistake.step - 1, TEXT.markedMove(mistake, name, time), number, mistake.best);
       const show = make("button", { type: "button", "aria-label": TEXT.showPositionOf(name, at + 1), onclick }, TEXT.showPosition);
       return make("li", {}, make("p", {}, TEXT.mistake(mistake, time), TEXT.afterwards(mistake)), make("p", {}, TEXT.better(mistake.better)), show);
     });

@@ -158,10 +158,10 @@ async def test_a_redis_that_does_not_answer_is_given_up_in_time_and_answers_agai
 
 
 async def test_the_time_limit_is_that_of_each_exchange_and_not_of_the_first(process: RedisProcess) -> None:
-    async with connection_to(process.url, timeout_seconds=0.5) as connection:
+    async with connection_to(process.url, timeout_seconds=2.0) as connection:
         first_id = await connection.send([("CLIENT", "ID")])
-        for _ in range(3):
-            await connection.send([("BLPOP", "nothing", "0.3")])
+        for _ in range(4):
+            await connection.send([("BLPOP", "nothing", "0.6")])
         assert await connection.send([("CLIENT", "ID")]) == first_id
 
 
