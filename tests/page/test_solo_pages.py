@@ -43,6 +43,8 @@ async def test_an_attempt_is_replayed_beside_the_best_one(browser: Browser, flee
     await page.click("tbody tr >> nth=1 >> text=Replay and proof")
     await page.wait_for_selector(".replay .seat >> nth=1")
     await page.wait_for_selector(f".replay .seat >> nth=0 >> text={placed} of 52")
+    best = await page.inner_text("tbody tr >> nth=0 >> td >> nth=1")
+    assert await page.inner_text(".replay .lead") == f"ann +{int(best) - int(placed)}"
     await page.focus(".replay")
     await page.keyboard.press("Home")
     await page.wait_for_selector(".replay .sentence >> text=The race has started.")
