@@ -137,6 +137,7 @@ async def test_an_opened_deal_is_analysed(firefox: Firefox, fleet: Fleet, redis:
     url = await fleet.start()
     await open_long_ago(redis, url, ann=long_ago_moves(), bob=long_ago_moves(5))
     await firefox.open(url, f"/today?day={LONG_AGO.day}")
+    await firefox.wait_for_text("Replay and proof")
     await firefox.click("tbody a")
     await firefox.wait_for_text("Analyse the race")
     await firefox.click(".analysis button")
