@@ -18,7 +18,7 @@ from tests.page.test_ratings import rate
 from tests.page.test_tournament_player import end_race, open_cup, playing, start
 from tests.support.axe import violations
 from tests.support.bots import bot, start_match
-from tests.support.browser import Browser
+from tests.support.browser import Browser, get_ready
 from tests.support.daily import LONG_AGO, deal_today, long_ago_moves, open_long_ago
 from tests.support.processes import Fleet
 from tests.support.tournaments import entrant, play_a_cup
@@ -180,7 +180,7 @@ async def test_a_race_and_its_result_are_for_everybody(looking: Browser, fleet: 
         races.create_task(bot(url, Join(room=link.rpartition("/")[2]), seed=3, pace_seconds=0.05).race())
         await page.wait_for_selector("button.main >> text=Ready")
         await check(looking, page)
-        await page.keyboard.press("Enter")
+        await get_ready(page)
         await page.wait_for_selector("button.slot.stock")
         await page.wait_for_selector("text=Stop my race")
         await page.click("[data-slot='s']")

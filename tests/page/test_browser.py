@@ -15,7 +15,7 @@ from fairest_protocol.messages.from_client import Create, Join, Leave, Rematch, 
 from fairest_protocol.messages.options import RoomOptions
 from tests.page.conftest import needed_browser
 from tests.support.bots import bot, start_match
-from tests.support.browser import Browser
+from tests.support.browser import Browser, get_ready
 from tests.support.ports import free_port
 from tests.support.processes import Fleet
 from tests.support.wire_client import open_client, racing_players
@@ -120,8 +120,7 @@ async def race_against_bot(browser: Browser, url: str, act: Act) -> Page:
     await page.keyboard.press("Enter")
     async with asyncio.TaskGroup() as races:
         races.create_task(bot(url, Join(room=room), seed=3).race())
-        await page.wait_for_selector("button.main")
-        await page.keyboard.press("Enter")
+        await get_ready(page)
         await page.wait_for_selector(".slot.stock")
         turn = 0
         while not await page.query_selector("h2.outcome"):
@@ -166,8 +165,7 @@ async def test_two_pages_race_each_other_to_a_proved_result(fleet: Fleet) -> Non
         room = await create_room(first)
         second = await other.open(url, f"/r/{room}?join")
         for page in (first, second):
-            await page.wait_for_selector("button.main")
-            await page.keyboard.press("Enter")
+            await get_ready(page)
         await second.wait_for_selector(".slot.stock")
         await first.wait_for_selector(".clock:not(:empty)")
         await second.wait_for_function("!document.querySelector('.status .big').textContent")
@@ -188,8 +186,7 @@ async def test_a_page_that_is_loaded_again_is_back_in_its_seat(browser: Browser,
     room = await create_room(page)
     async with asyncio.TaskGroup() as races:
         racing = races.create_task(bot(url, Join(room=room), seed=4, pace_seconds=0.2).race())
-        await page.wait_for_selector("button.main")
-        await page.keyboard.press("Enter")
+        await get_ready(page)
         await page.wait_for_selector(".slot.stock")
         await page.reload()
         await page.wait_for_selector("button.slot.stock")
@@ -203,8 +200,7 @@ async def test_a_seat_that_another_tab_took_is_no_alarm(browser: Browser, fleet:
     room = await create_room(page)
     async with asyncio.TaskGroup() as races:
         racing = races.create_task(bot(url, Join(room=room), seed=5, pace_seconds=0.2).race())
-        await page.wait_for_selector("button.main")
-        await page.keyboard.press("Enter")
+        await get_ready(page)
         await page.wait_for_selector("button.slot.stock")
         other = await browser.open(url, f"/r/{room}")
         await page.wait_for_selector("text=You play this seat from another tab now.")
@@ -228,8 +224,7 @@ async def test_a_seat_that_no_other_tab_took_is_an_alarm(browser: Browser, fleet
     room = await create_room(page)
     async with asyncio.TaskGroup() as races:
         racing = races.create_task(bot(url, Join(room=room), seed=5, pace_seconds=0.2).race())
-        await page.wait_for_selector("button.main")
-        await page.keyboard.press("Enter")
+        await get_ready(page)
         await page.wait_for_selector("button.slot.stock")
         await sockets[-1].close(code=4409, reason="replaced")
         await page.wait_for_selector(".alarm strong")

@@ -14,7 +14,7 @@ from fairest_cli.records.record_check import verify_record
 from fairest_protocol.messages.from_client import Join
 from tests.page.test_browser import create_room
 from tests.support.bots import bot
-from tests.support.browser import Browser
+from tests.support.browser import Browser, get_ready
 from tests.support.processes import Fleet
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(180)]
@@ -47,8 +47,7 @@ async def stop_race(page: Page, url: str) -> str:
     room = await create_room(page)
     async with asyncio.TaskGroup() as races:
         races.create_task(bot(url, Join(room=room), seed=3).race())
-        await page.wait_for_selector("button.main >> text=Ready")
-        await page.keyboard.press("Enter")
+        await get_ready(page)
         await page.wait_for_selector("text=Stop my race")
         for pile in "abc":
             # A key means nothing before the server has turned the next card.

@@ -9,7 +9,7 @@ from fairest_protocol.messages.from_client import Join, Watch
 from fairest_protocol.messages.options import Spectators
 from tests.page.test_browser import QUICK, create_room, labels, piles_of
 from tests.support.bots import bot
-from tests.support.browser import Browser
+from tests.support.browser import Browser, get_ready
 from tests.support.processes import Fleet
 from tests.support.wire_client import open_client, racing_players
 
@@ -66,8 +66,7 @@ async def test_a_player_who_loads_the_page_again_sees_no_board_but_the_own_one(b
     room = await create_room(page)
     async with asyncio.TaskGroup() as races:
         racing = races.create_task(bot(url, Join(room=room), seed=3, pace_seconds=60).race())
-        await page.wait_for_selector("button.main >> text=Ready")
-        await page.keyboard.press("Enter")
+        await get_ready(page)
         await page.wait_for_selector("text=Stop my race")
         await page.keyboard.press("b")
         await page.wait_for_selector(".seat-0 [data-slot='b'] small >> text=1")

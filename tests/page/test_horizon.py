@@ -32,7 +32,7 @@ from fairest_protocol.messages.options import RoomOptions, Spectators
 from tests.page.conftest import needed_browser
 from tests.page.test_browser import RANKS, SUITS, name_of
 from tests.support.bots import Bot, bot
-from tests.support.browser import Browser
+from tests.support.browser import Browser, get_ready
 from tests.support.processes import Fleet
 from tests.support.waiting import until
 
@@ -160,8 +160,7 @@ async def slow_race(browser: Browser, url: str, options: RoomOptions) -> AsyncIt
         watching = await read(browser, url, f"/r/{room}")
         await watching.page.wait_for_selector(".end input")
         playing = await read(own_browser, url, f"/r/{room}?join")
-        await playing.page.wait_for_selector("button.main >> text=Ready")
-        await playing.page.keyboard.press("Enter")
+        await get_ready(playing.page)
         await is_ahead.wait()
         await playing.page.wait_for_selector("button.slot.stock")
         readers = {"player": playing, "spectator": watching}

@@ -7,7 +7,7 @@ from playwright.async_api import Page
 
 from fairest_cli.bots.levels import Level
 from tests.page.conftest import needed_browser
-from tests.support.browser import Browser
+from tests.support.browser import Browser, get_ready
 from tests.support.house import house_process
 from tests.support.processes import Fleet
 
@@ -38,8 +38,7 @@ async def test_two_who_want_a_quick_race_meet_and_see_their_ratings(fleet: Fleet
         await ann.wait_for_selector(".waiting .clock >> text=waited")
         bob = await wait_in_queue(other, url, "bob")
         for page in (ann, bob):
-            await page.wait_for_selector("button.main >> text=Ready")
-            await page.keyboard.press("Enter")
+            await get_ready(page)
         assert ann.url == bob.url
         for page in (ann, bob):
             await page.wait_for_selector("text=Stop my race")

@@ -12,7 +12,7 @@ from fairest_server.room.events import Attached
 from fairest_server.store.log import Log
 from fairest_server.store.redis.batching_client import BatchingRedis
 from tests.support.bots import bot
-from tests.support.browser import Browser
+from tests.support.browser import Browser, get_ready
 from tests.support.path_balancer import Fault, PathBalancer, balanced_servers
 from tests.support.waiting import until
 
@@ -34,16 +34,9 @@ async def create_room(page: Page) -> str:
 
 async def race(page: Page, url: str, room: str) -> None:
     """Let a bot come to this URL, stop the race of the page, and wait for the proof of the record."""
-
-    async def has_begun() -> bool:
-        # A key that is pressed while the page has lost its connection is lost, and the button is shown again.
-        if await page.query_selector("button.main"):
-            await page.keyboard.press("Enter")
-        return await page.query_selector(".slot.stock") is not None
-
     async with asyncio.TaskGroup() as races:
         races.create_task(bot(url, Join(room=room), seed=3).race())
-        await until(has_begun, "the race has begun")
+        await get_ready(page)
         for text in ("Stop my race", "Press again"):
             await page.click(f"text={text}")
         await page.wait_for_selector("p.right")

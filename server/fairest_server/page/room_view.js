@@ -223,6 +223,8 @@ export class RoomView {
   }
 
   #giveUp(move) {
+    // Without a connection, the move would be lost.
+    if (!this.#mayMove) return;
     if (this.#sure === move) this.#connection.play(move);
     this.#sure = this.#sure === move ? null : move;
     this.#drawActions();
