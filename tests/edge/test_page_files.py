@@ -13,7 +13,7 @@ from websockets.typing import Subprotocol
 
 from fairest_server.edge.http_pages import PageRequest
 from fairest_server.edge.joined_modules import join_modules
-from fairest_server.edge.page_files import PageFiles
+from fairest_server.edge.page_files import page_files
 from tests.support.limited import Limited
 from tests.support.raw_http import Answer, ask
 
@@ -68,7 +68,7 @@ async def test_the_policy_names_the_hash_of_what_stands_in_the_markup(
 
 def test_a_view_cannot_end_the_element_that_holds_it() -> None:
     view = json.dumps({"name": "</script><script>alert(1)</script><!--"})
-    page = PageFiles().index(PageRequest("", "", {}), view=view)
+    page = page_files().index(PageRequest("", "", {}), view=view)
     [held] = re.findall('<script type="application/json" id="first-view">(.*?)</script>', page.body.decode())
     assert json.loads(held) == json.loads(view)
 

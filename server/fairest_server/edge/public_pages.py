@@ -9,7 +9,7 @@ from fairest_server.edge.daily_pages import DailyPages
 from fairest_server.edge.http_pages import JSON, Page, PageRequest, Pages, text_page
 from fairest_server.edge.match_cards import MatchCards
 from fairest_server.edge.match_pages import MatchPages
-from fairest_server.edge.page_files import INDEX_PATHS, PageFiles
+from fairest_server.edge.page_files import INDEX_PATHS, page_files
 from fairest_server.edge.page_parameters import page_number
 from fairest_server.edge.rating_pages import RatingPages
 from fairest_server.edge.read_budget import ReadBudget
@@ -73,7 +73,7 @@ def shared_pages(rooms: RoomServer, lobby: Lobby, durability: Durability, budget
 
 def site_pages(rooms: RoomServer, budget: ReadBudget, limits: AddressLimits) -> Pages:
     """Return the pages for browsers."""
-    files = PageFiles()
+    files = page_files()
     return {
         **dict.fromkeys(INDEX_PATHS, files.show_index),
         "/r/": RoomPages(files, rooms, budget, limits).show,
