@@ -12,6 +12,7 @@ from fairest_server.store.signing_key import (
     load_private_key,
     put_private_key,
     read_copied_key,
+    read_private_key,
 )
 from tests.support.redis_cluster import RedisCluster
 
@@ -34,6 +35,11 @@ async def test_a_deployment_without_a_key_takes_the_one_that_it_is_given(redis: 
 async def test_a_deployment_that_has_a_key_keeps_it(redis: Redis) -> None:
     await load_private_key(redis, bytes(32))
     assert await load_private_key(redis, b"x" * 32) == bytes(32)
+
+
+async def test_the_key_of_a_deployment_is_read_without_making_one(redis: Redis) -> None:
+    assert await read_private_key(redis) is None
+    assert await load_private_key(redis) == await read_private_key(redis)
 
 
 async def test_each_bucket_of_a_cluster_has_a_copy_of_the_key_and_a_single_redis_has_none(redis: Redis) -> None:

@@ -147,7 +147,8 @@ def serving_pages(answers: Mapping[str, bytes]) -> Iterator[str]:
             return
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = Thread(target=server.serve_forever)
+    # How often it looks whether it is to end, in seconds: the default, 0.5, would hold up each test for a quarter.
+    thread = Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     try:
         yield f"ws://127.0.0.1:{server.server_address[1]}"

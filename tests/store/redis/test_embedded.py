@@ -6,7 +6,7 @@ import shutil
 import signal
 import sys
 import tempfile
-from asyncio.subprocess import PIPE, Process
+from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from importlib.metadata import Distribution, PackageNotFoundError
@@ -249,6 +249,18 @@ async def test_a_redis_that_a_killed_server_left_behind_has_kept_everything(fold
         assert await put(url, "second") == "first"
 
 
+async def test_an_engine_that_no_server_started_is_stopped_before_another_starts(folder: Path) -> None:
+    options = ("--port", "0", "--dir", str(folder), "--unixsocket", str(folder / "redis.sock"))
+    foreign = await asyncio.create_subprocess_exec(engine_program(), *options, stdout=DEVNULL)
+
+    async def is_listening() -> bool:
+        return (folder / "redis.sock").exists()
+
+    await until(is_listening, "the engine listens")
+    async with embedded_redis(folder), asyncio.timeout(PATIENCE_SECONDS):
+        assert await foreign.wait() == 0
+
+
 @pytest.mark.long
 async def test_a_redis_that_was_left_behind_is_replaced(folder: Path) -> None:
     left = await leave_behind(folder)
@@ -349,12 +361,48 @@ async def test_a_successor_is_started_after_a_fifth_of_a_second_and_then_every_t
     assert pauses[:3] == [0.2, 2.0, 2.0]
 
 
+def write_silent_engine(folder: Path) -> Path:
+    """Write a program that says an engine's version, and answers nothing. It lists its process ids in `started`."""
+    silent = folder / "redis-server"
+    said = f'[ "$1" = --version ] && exec {engine_program()} --version'
+    silent.write_text(f"#!/bin/sh\n{said}\necho $$ >> {folder}/started\nexec sleep 600\n")
+    silent.chmod(0o755)
+    return silent
+
+
+async def test_a_successor_that_does_not_answer_is_killed_before_the_next_one_starts(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedded, "RETRY_SECONDS", INTERVAL_SECONDS)
+    program = tmp_path / "redis-server"
+    program.symlink_to(engine_program())
+    async with embedded.embedded_redis(folder, program):
+        (process_id,) = redis_servers_on(folder)
+        program.unlink()
+        write_silent_engine(tmp_path)
+        monkeypatch.setattr(embedded, "START_SECONDS", 0.5)
+        os.kill(process_id, signal.SIGKILL)
+
+        async def is_first_gone() -> bool:
+            first, *others = (tmp_path / "started").read_text().split() if (tmp_path / "started").exists() else [""]
+            return bool(others) and not Path(f"/proc/{first}").exists()
+
+        await until(is_first_gone, "a second successor is started, and the first one is gone")
+
+
+async def test_a_program_that_cannot_be_run_is_named_with_the_reason(folder: Path, tmp_path: Path) -> None:
+    program = tmp_path / "redis-server"
+    program.write_bytes(b"\x7fELF")
+    program.chmod(0o755)
+    with pytest.raises(EmbeddedRedisError, match=f"cannot run {program}: Exec format error"):
+        async with embedded.embedded_redis(folder, program):
+            pass
+
+
 async def test_an_engine_that_answers_nothing_is_given_up_after_ten_seconds(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    silent = tmp_path / "redis-server"
-    silent.write_text(f'#!/bin/sh\n[ "$1" = --version ] && exec {engine_program()} --version\nexec sleep 600\n')
-    silent.chmod(0o755)
+    silent = write_silent_engine(tmp_path)
     limits: list[float] = []
     timeout = asyncio.timeout
 
@@ -443,7 +491,6 @@ async def test_each_death_of_an_engine_is_reported(
     folder: Path, deaths: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(embedded, "RESTART_SECONDS", INTERVAL_SECONDS)
-    monkeypatch.setattr(embedded, "RETRY_SECONDS", INTERVAL_SECONDS)
     async with embedded.embedded_redis(folder, chosen_program(), lambda: deaths.append("died")):
         for _ in range(2):
             (process_id,) = redis_servers_on(folder)

@@ -56,7 +56,7 @@ async def embedded_redis(
     if len(os.fsencode(socket)) > _LONGEST_SOCKET_PATH:
         raise EmbeddedRedisError(f"the path {socket} is too long for a socket; give a shorter --data-dir")
     # The system releases the lock of a process that dies, and children do not inherit it.
-    lock = FileLock(data_dir / "lock", timeout=0, mode=0o600, thread_local=False)
+    lock = FileLock(data_dir / "lock", timeout=0, mode=0o600)
     try:
         make_private(data_dir, _ENGINE_FILES)
         held = lock.acquire()
