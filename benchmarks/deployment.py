@@ -1,4 +1,4 @@
-"""A simulated deployment, calibrated on three measured loads and held against the others; then a million players.
+"""A simulated deployment, calibrated on five measured loads and held against the others; then a million players.
 
 Everything that it starts from is in `benchmarks/results/latest.jsonl`. `make bench ONLY="loads memory redis_cost
 move_cost deployment"` measures it first; `ONLY=deployment` takes the figures of earlier runs.
@@ -24,10 +24,13 @@ from fairest_server.store import keys
 SEED = 1
 CORES = 2
 """Of the machine on which loads were measured; processes, Redis and the load share them."""
-CALIBRATED_ON = ("500", "2500", "saturated")
+CALIBRATED_ON = ("500", "2500", "6000", "saturated")
+"""The loads of one process."""
+SHARED_ON = "2500_apart"
+"""The load that says what it costs to publish a move and to take it from another process."""
 FITTING_STEPS = 20_000
 ROUNDS = 4
-"""Of calibration. The turns of a move depend on the costs, and the costs on the turns."""
+"""Of calibration. The coldness of turns depends on the costs, and the costs on the coldness."""
 COMPARED = ("server_us", "redis_us", "per_second", "p50_ms", "p99_ms")
 CLOSE = 0.1
 PLAYERS = 1_000_000
@@ -37,7 +40,7 @@ BUSIEST = 0.8
 """The most of a core that a process, or a master, may take before processes die."""
 DYING = 0.1
 NEEDED = (
-    *(f"load_{load}_{field}" for load in CALIBRATED_ON for field in ("server_us", "redis_us", "load_us")),
+    *(f"load_{load}_{field}" for load in (*CALIBRATED_ON, SHARED_ON) for field in ("server_us", "redis_us", "load_us")),
     *("room_kib", "redis_bytes_per_round", "race_end_us"),
     *("resume_server_us", "resume_redis_us", "load_500_received_bytes"),
 )
@@ -65,7 +68,7 @@ def measure_deployment() -> list[Figure]:
         groups = "loads memory redis_cost move_cost"
         raise SystemExit(f'deployment needs {", ".join(missing)}: make bench ONLY="{groups} deployment"')
     costs = calibrate(measured)
-    _report(f"calibrated on {' and '.join(CALIBRATED_ON)}: {costs}")
+    _report(f"calibrated on {', '.join(CALIBRATED_ON)} and {SHARED_ON}: {costs}")
     figures = [written_down(f"deployment_{name}_us", value, "us") for name, value in costs.__dict__.items()]
     for deviation in compare(costs, measured):
         name = f"deployment_{deviation.load}_{deviation.field}_deviation"
@@ -73,27 +76,47 @@ def measure_deployment() -> list[Figure]:
             f"{deviation.load} {deviation.field}: predicted {deviation.predicted:.4g}, measured "
             f"{deviation.measured:.4g}, {deviation.share:+.0%}"
         )
-        is_calibrated = deviation.load in CALIBRATED_ON and deviation.field.endswith("_us")
+        is_calibrated = deviation.load in (*CALIBRATED_ON, SHARED_ON) and deviation.field.endswith("_us")
         goal = "(calibrated)" if is_calibrated else "-10 to 10"
         figures.append(Figure(name, 100 * deviation.share, "%", goal, is_calibrated or abs(deviation.share) <= CLOSE))
     return figures + million(costs, measured)
 
 
 def calibrate(measured: Mapping[str, float]) -> Costs:
-    """Return the costs with which the simulated loads of `CALIBRATED_ON` come closest to the measured CPU a move."""
-    costs = Costs(20.0, 20.0, 20.0, 10.0, 10.0, 10.0, 10.0, 10.0, 10.0)
+    """Return the costs with which the simulated loads come closest to the measured CPU a move.
+
+    All but two come from one process. What a move costs more if its players are on two is laid to publishing and to
+    taking what was published.
+    """
+    costs = Costs(100.0, 10.0, 40.0, 100.0, 10.0, load_cold=100.0, load_move=10.0)
     for _ in range(ROUNDS):
         results = [simulate(_load(name), costs) for name in CALIBRATED_ON]
 
         def fit(part: str, parts: Sequence[Sequence[float]]) -> list[float]:
             return fit_costs(parts, [measured[f"load_{name}_{part}_us"] for name in CALIBRATED_ON])
 
+        cold, move, append = server = fit("server", [result.server_parts for result in results])
+        redis_cold, redis_append = redis = fit("redis", [result.redis_parts for result in results])
+        load_cold, load_move = fit("load", [result.load_parts for result in results])
+        apart = simulate(_load(SHARED_ON), costs)
         costs = Costs(
-            *fit("server", [result.server_parts for result in results]),
-            *fit("redis", [result.redis_parts for result in results]),
-            *fit("load", [result.load_parts for result in results]),
+            server_cold=cold,
+            server_move=move,
+            server_append=append,
+            redis_cold=redis_cold,
+            redis_append=redis_append,
+            server_notice=_rest(measured[f"load_{SHARED_ON}_server_us"], apart.server_parts, server, apart.notices),
+            redis_publish=_rest(measured[f"load_{SHARED_ON}_redis_us"], apart.redis_parts, redis, apart.publications),
+            load_cold=load_cold,
+            load_move=load_move,
         )
     return costs
+
+
+def _rest(total_us: float, parts: Sequence[float], costs: Sequence[float], times: float) -> float:
+    """Return what each of `times` turns for a move has cost, besides what the parts explain of the total."""
+    explained_us: float = sum(map(mul, parts, costs))
+    return max(0.0, total_us - explained_us) / times
 
 
 def fit_costs(rows: Sequence[Sequence[float]], sums: Sequence[float]) -> list[float]:
@@ -139,7 +162,7 @@ def million(costs: Costs, measured: Mapping[str, float]) -> list[Figure]:
     """Return what a million players need, and what happens when a tenth of the processes dies at once."""
     # Ends of races are work between moves; the races are as long as those of the load.
     ends_us = measured["race_end_us"] / (2 * MOVES)
-    costs = replace(costs, server_move=costs.server_move + ends_us, load_wake=0.0, load_cold=0.0, load_move=0.0)
+    costs = replace(costs, server_move=costs.server_move + ends_us, load_cold=0.0, load_move=0.0)
     per_second = PLAYERS / PAUSE_SECONDS
     busy_us, redis_us = _move_us(costs)
     limit = Settings().max_connections

@@ -11,22 +11,35 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
-from benchmarks.queueing import Clock, Cores, Station
+from benchmarks.queueing import Clock, Cooling, Cores, Station
 from fairest_server.load.clients import SHORTEST_PAUSE_SHARE
 from fairest_server.store.append_queue import MAX_BATCH
+
+SERVER_COOLS_US = 1_000.0
+"""The idle time after which half of what a process had in the caches is gone, as of the other stations: of 500, 1,000,
+2,000, 4,000 and 8,000 us those with which the model comes closest to the measured loads of one process.
+"""
+REDIS_COOLS_US = 4_000.0
+LOAD_COOLS_US = 1_000.0
 
 
 @dataclass(frozen=True)
 class Costs:
-    """CPU in microseconds: a turn of a station, what it takes more when it was idle, and each move or append in it."""
+    """CPU in microseconds.
 
-    server_wake: float
+    `..._cold` is what a turn takes more after a long idle time. A move costs a process `server_move` for the player's
+    frames, and its append, which is shared if both players of a room move at once, `server_append` to decide, fold and
+    show it. A turn in which entries of other processes arrive takes `server_notice` more, and one of a master that
+    publishes some `redis_publish`.
+    """
+
     server_cold: float
     server_move: float
-    redis_wake: float
+    server_append: float
     redis_cold: float
     redis_append: float
-    load_wake: float = 0.0
+    server_notice: float = 0.0
+    redis_publish: float = 0.0
     load_cold: float = 0.0
     load_move: float = 0.0
 
@@ -56,9 +69,14 @@ class Simulated:
     redis_us: float
     load_us: float
     server_parts: tuple[float, float, float]
-    redis_parts: tuple[float, float, float]
-    load_parts: tuple[float, float, float]
-    """For each move the turns, their coldness, and the moves or appends, each of which has a cost."""
+    """For each move the coldness of turns, the moves and the appends, each of which has a cost."""
+    redis_parts: tuple[float, float]
+    """For each move the coldness of turns, and the appends."""
+    load_parts: tuple[float, float]
+    """For each move the coldness of turns, and the moves."""
+    notices: float
+    publications: float
+    """For each move the turns in which entries of other processes arrive, and those in which some are published."""
     per_second: float
     p50_ms: float
     p99_ms: float
@@ -83,11 +101,12 @@ class Deployment:
         self._clock = Clock()
         stations = shape.processes + shape.masters + 1
         cores = Cores(shape.cores or stations)
-        self._load = Station(self._clock, cores, costs.load_wake, costs.load_cold)
-        self._masters = [Station(self._clock, cores, costs.redis_wake, costs.redis_cold) for _ in range(shape.masters)]
+        self._load = Station(self._clock, cores, Cooling(costs.load_cold, LOAD_COOLS_US))
+        cooling = Cooling(costs.redis_cold, REDIS_COOLS_US)
+        self._masters = [Station(self._clock, cores, cooling) for _ in range(shape.masters)]
+        cooling = Cooling(costs.server_cold, SERVER_COOLS_US)
         self._processes = [
-            _Process(Station(self._clock, cores, costs.server_wake, costs.server_cold), number, self)
-            for number in range(shape.processes)
+            _Process(Station(self._clock, cores, cooling), number, self) for number in range(shape.processes)
         ]
         self._rooms = [self._make_room(number) for number in range(shape.rooms)]
         self._left = [shape.moves] * (2 * shape.rooms)
@@ -96,6 +115,8 @@ class Deployment:
         self.appends = 0
         self.handled = 0.0
         """Moves that processes worked on; one that two processes work on, or that is decided twice, counts twice."""
+        self.folded = 0
+        """Appends that processes worked on."""
 
     def run(self) -> Simulated:
         """Let every player make its moves."""
@@ -110,23 +131,34 @@ class Deployment:
         master = self._masters[self._rooms[next(iter(batch))].master]
         positions = {room: self._rooms[room].known.get(process.number, 0) for room in batch}
         cost = self._costs.redis_append * len(batch)
+        is_published = any(len(set(self._rooms[room].processes)) > 1 for room in batch)
         self.appends += len(batch)
-        master.put(cost, partial(self._appended, process, batch, positions))
+        master.put(
+            cost,
+            partial(self._appended, process, batch, positions),
+            self._costs.redis_publish if is_published else None,
+        )
 
     def master_of(self, room: int) -> int:
         return self._rooms[room].master
 
     def deliver(self, player: int) -> None:
-        """Send a player the answer to its move."""
-        self._load.put(self._costs.load_move / 2, partial(self._answered, player))
+        """Send a player the answer to its move. Without a pause the player sends the next one in the same turn."""
+        share = 0.5 if self._shape.pace_seconds else 1.0
+        self._load.put(self._costs.load_move * share, partial(self._answered, player))
 
-    def work_us(self, moves: float) -> float:
-        """Return the CPU of a process for this many moves, and count them."""
+    def work_us(self, moves: float, appends: int) -> float:
+        """Return the CPU of a process for this many moves and appends, and count them."""
         self.handled += moves
-        return self._costs.server_move * moves
+        self.folded += appends
+        return self._costs.server_move * moves + self._costs.server_append * appends
+
+    @property
+    def notice_us(self) -> float:
+        return self._costs.server_notice
 
     def _appended(self, process: "_Process", batch: dict[int, list[int]], positions: dict[int, int]) -> None:
-        accepted: list[int] = []
+        accepted: dict[int, list[int]] = {}
         refused: dict[int, list[int]] = {}
         for number, players in batch.items():
             room = self._rooms[number]
@@ -137,7 +169,7 @@ class Deployment:
                 continue
             room.length += len(players)
             room.known[process.number] = room.length
-            accepted += players
+            accepted[number] = players
             for other in set(room.processes) - {process.number}:
                 self._processes[other].notice(room, room.length, len(players))
         process.replied(self.master_of(next(iter(batch))), accepted, refused)
@@ -176,16 +208,21 @@ class Deployment:
         def each(stations: list[Station], value: Callable[[Station], float]) -> float:
             return sum(map(value, stations)) / moves
 
-        def parts(stations: list[Station]) -> tuple[float, float]:
-            return each(stations, lambda station: station.turns), each(stations, lambda station: station.coldness)
+        def coldness(stations: list[Station]) -> float:
+            return each(stations, lambda station: station.coldness)
+
+        def shared(stations: list[Station]) -> float:
+            return each(stations, lambda station: station.shared)
 
         return Simulated(
             server_us=each(servers, lambda station: station.busy_us),
             redis_us=each(self._masters, lambda station: station.busy_us),
             load_us=self._load.busy_us / moves,
-            server_parts=(*parts(servers), self.handled / moves),
-            redis_parts=(*parts(self._masters), self.appends / moves),
-            load_parts=(*parts([self._load]), 1.0),
+            server_parts=(coldness(servers), self.handled / moves, self.folded / moves),
+            redis_parts=(coldness(self._masters), self.appends / moves),
+            load_parts=(coldness([self._load]), 1.0),
+            notices=shared(servers),
+            publications=shared(self._masters),
             per_second=moves / lasted_us * 1e6,
             p50_ms=ordered[moves // 2] / 1000,
             p99_ms=ordered[int(moves * 0.99)] / 1000,
@@ -204,29 +241,30 @@ class _Process:
 
     def receive(self, room: int, player: int) -> None:
         """Take a move from a player's socket."""
-        self.station.put(self._deployment.work_us(0.5), partial(self._wait, room, player))
+        self.station.put(self._deployment.work_us(0.5, 0), partial(self._wait, room, player))
 
     def notice(self, room: _Room, length: int, moves: int) -> None:
-        """Take the moves of a wake-up, fold and show them: as much work as for those of our own players."""
+        """Take the moves of a wake-up, fold and show them, and send them to our player of the room."""
 
         def know() -> None:
             room.known[self.number] = max(room.known.get(self.number, 0), length)
 
-        self.station.put(self._deployment.work_us(moves), know)
+        self.station.put(self._deployment.work_us(moves / 2, 1), know, self._deployment.notice_us)
 
-    def replied(self, master: int, accepted: list[int], refused: dict[int, list[int]]) -> None:
+    def replied(self, master: int, accepted: dict[int, list[int]], refused: dict[int, list[int]]) -> None:
         """Take the replies of a master to a batch: answer the players, and decide again what met a conflict."""
-        moves = len(accepted) + sum(map(len, refused.values()))
+        self.station.put(0.0, partial(self._under_way.discard, master))
+        for players in accepted.values():
+            self._follow(players, self._deployment.deliver)
+        for room, players in refused.items():
+            self._follow(players, partial(self._wait, room))
 
+    def _follow(self, players: list[int], action: Callable[[int], None]) -> None:
         def follow() -> None:
-            self._under_way.discard(master)
-            for room, players in refused.items():
-                for player in players:
-                    self._wait(room, player)
-            for player in accepted:
-                self._deployment.deliver(player)
+            for player in players:
+                action(player)
 
-        self.station.put(self._deployment.work_us(moves / 2), follow)
+        self.station.put(self._deployment.work_us(len(players) / 2, 1), follow)
 
     def _wait(self, room: int, player: int) -> None:
         waiting = self._waiting.setdefault(self._deployment.master_of(room), {})

@@ -1,17 +1,16 @@
 """A clock of simulated events, and stations that work in turns on a bounded number of cores. Pure: no time, no chance.
 
 Times are in microseconds. A station takes everything that waits for it into one turn, as an event loop does, and works
-on it for a fixed time (the wake-up) and a time for each item. An item has its effects at the end of the turn.
-A station that has been idle finds less of its data in the caches of its core, so a wake-up takes longer then.
+on one item after the other; each has its effects when its time is over. A station that has been idle finds less of its
+data in the caches of its core, so its next turn takes longer.
 """
 
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from heapq import heappop, heappush
 
 Action = Callable[[], None]
-COLD_AFTER_US = 500.0
-"""The idle time after which half of what a station had in the caches is gone: an assumption, not a measurement."""
 
 
 class Clock:
@@ -57,46 +56,60 @@ class Cores:
             self._free += 1
 
 
+@dataclass(frozen=True)
+class Cooling:
+    """What a turn takes more after a long idle time, and the idle time after which it takes half of that."""
+
+    most_us: float
+    half_after_us: float
+
+
 class Station:
     """A server process, a Redis, or the load: one thread with a queue."""
 
-    def __init__(self, clock: Clock, cores: Cores, wake_us: float, cold_us: float = 0.0) -> None:
-        """`wake_us` is what a turn takes besides its items, and `cold_us` what it takes more after a long idle time."""
+    def __init__(self, clock: Clock, cores: Cores, cooling: Cooling) -> None:
         self._clock = clock
         self._cores = cores
-        self._wake_us = wake_us
-        self._cold_us = cold_us
+        self._cooling = cooling
         self._ended = 0.0
         self._queue: list[tuple[float, Action]] = []
+        self._shared_us: float | None = None
         self._is_busy = False
         self.busy_us = 0.0
         """The CPU time so far."""
-        self.turns = 0
         self.coldness = 0.0
         """The sum over all turns: 0 for one that follows another at once, up to 1 after a long idle time."""
+        self.shared = 0
+        """The turns that had an item with a shared cost."""
         self.on_turn_end: Action = lambda: None
         """Called at the end of each turn, after what follows from its items."""
 
-    def put(self, cost_us: float, action: Action) -> None:
-        """Let an item wait for the next turn; `action` follows at the end of that turn."""
+    def put(self, cost_us: float, action: Action, shared_us: float | None = None) -> None:
+        """Let an item wait for the next turn; `action` follows when it is done.
+
+        `shared_us` is a cost that all items of a turn that have one share, as they share a system call.
+        """
         self._queue.append((cost_us, action))
+        self._shared_us = self._shared_us if shared_us is None else shared_us
         if not self._is_busy:
             self._is_busy = True
             self._cores.take(self._begin)
 
     def _begin(self) -> None:
         items, self._queue = self._queue, []
+        shared_us, self._shared_us = self._shared_us, None
         idle_us = self._clock.now - self._ended
-        coldness = idle_us / (idle_us + COLD_AFTER_US)
-        lasts_us = self._wake_us + self._cold_us * coldness + sum(cost_us for cost_us, _ in items)
+        coldness = idle_us / (idle_us + self._cooling.half_after_us)
+        done_at = self._clock.now + self._cooling.most_us * coldness + (shared_us or 0.0)
+        for cost_us, action in items:
+            done_at += cost_us
+            self._clock.at(done_at, action)
+        self._clock.at(done_at, self._end)
+        self.busy_us += done_at - self._clock.now
         self.coldness += coldness
-        self.busy_us += lasts_us
-        self.turns += 1
-        self._clock.at(self._clock.now + lasts_us, lambda: self._end(items))
+        self.shared += shared_us is not None
 
-    def _end(self, items: list[tuple[float, Action]]) -> None:
-        for _, action in items:
-            action()
+    def _end(self) -> None:
         self.on_turn_end()
         self._ended = self._clock.now
         self._is_busy = bool(self._queue)

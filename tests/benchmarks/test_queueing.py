@@ -1,33 +1,53 @@
 """Simulated stations work in turns on the cores that there are."""
 
-from benchmarks.queueing import Clock, Cores, Station
+from functools import partial
+
+from benchmarks.queueing import Clock, Cooling, Cores, Station
 
 
-def finishes(cores: int, wake_us: float, stations: int, costs: tuple[float, ...]) -> list[float]:
-    """Return the times at which items are done that all stations are given at the beginning."""
+def finishes(cores: int, stations: int, costs: tuple[float, ...], cold_us: float = 0.0) -> list[float]:
+    """Return the times at which items are done that all stations are given after a millisecond."""
     clock = Clock()
     shared, done = Cores(cores), list[float]()
-    for station in [Station(clock, shared, wake_us) for _ in range(stations)]:
+
+    def give(station: Station) -> None:
         for cost in costs:
-            station.put(cost, lambda: done.append(clock.now))
+            station.put(cost, lambda: done.append(clock.now - 1_000))
+
+    for station in [Station(clock, shared, Cooling(cold_us, half_after_us=1_000)) for _ in range(stations)]:
+        clock.at(1_000, partial(give, station))
     clock.run()
     return done
 
 
-def test_an_item_takes_its_cost_and_that_of_the_turn() -> None:
-    assert finishes(1, 5.0, 1, (10.0,)) == [15.0]
+def test_an_item_takes_its_cost() -> None:
+    assert finishes(1, 1, (10.0,)) == [10.0]
 
 
-def test_items_that_come_during_a_turn_share_the_next_one() -> None:
-    assert finishes(1, 5.0, 1, (10.0, 20.0, 30.0)) == [15.0, 70.0, 70.0]
+def test_a_turn_after_an_idle_time_takes_longer() -> None:
+    assert finishes(1, 1, (10.0,), cold_us=5.0) == [12.5]
+
+
+def test_the_items_of_a_turn_are_done_one_after_the_other() -> None:
+    assert finishes(1, 1, (10.0, 20.0, 30.0)) == [10.0, 30.0, 60.0]
 
 
 def test_stations_with_a_core_each_work_at_the_same_time() -> None:
-    assert finishes(2, 0.0, 2, (10.0,)) == [10.0, 10.0]
+    assert finishes(2, 2, (10.0,)) == [10.0, 10.0]
 
 
 def test_a_station_waits_for_a_core_that_another_one_has() -> None:
-    assert finishes(1, 0.0, 2, (10.0,)) == [10.0, 20.0]
+    assert finishes(1, 2, (10.0,)) == [10.0, 20.0]
+
+
+def test_the_items_of_a_turn_share_a_cost_that_they_have_in_common() -> None:
+    clock = Clock()
+    station = Station(clock, Cores(1), Cooling(0.0, half_after_us=1_000))
+    for _ in range(4):
+        station.put(10.0, lambda: None, shared_us=7.0)
+    clock.run()
+    # The first item is a turn of its own; the others wait for it.
+    assert (station.busy_us, station.shared) == (2 * 7 + 4 * 10, 2)
 
 
 def test_events_of_the_same_time_happen_in_the_order_of_the_calls() -> None:
