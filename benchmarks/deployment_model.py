@@ -16,11 +16,11 @@ from fairest_server.load.clients import SHORTEST_PAUSE_SHARE
 from fairest_server.store.append_queue import MAX_BATCH
 
 SERVER_COOLS_US = 1_000.0
-"""The idle time after which half of what a process had in the caches is gone, as of the other stations: of 500, 1,000,
-2,000, 4,000 and 8,000 us those with which the model comes closest to the measured loads of one process.
+"""The idle time after which half of what a process had in the caches is gone. It was chosen, as those of the other
+stations, so that the model comes close to all of the measured loads (`benchmarks.loads`).
 """
 REDIS_COOLS_US = 4_000.0
-LOAD_COOLS_US = 1_000.0
+LOAD_COOLS_US = 250.0
 
 
 @dataclass(frozen=True)

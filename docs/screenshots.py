@@ -29,6 +29,8 @@ TITLE: Final = "fairest play"
 FRAME_SECONDS, LAST_SECONDS = 0.7, 5.0
 UNCHANGED: Final = 4
 """Screenshots that must be the same before the last of them is taken for that of the whole screen."""
+BETWEEN_SECONDS: Final = 0.05
+"""Between two of them: on a busy machine the screen may draw nothing for a moment, and go on then."""
 MOVES_PER_FRAME: Final = 4
 """Moves of the viewer between two frames of the moving picture. The opponent makes two for each three of them."""
 
@@ -43,9 +45,8 @@ async def take(session: RoomSession) -> str:
             app.rooms.session = session
             await app.push_screen(kind(session))
             shots: list[str] = []
-            # On a busy machine a pause may end before the screen is drawn to its end.
             while len(shots) < UNCHANGED or len(set(shots[-UNCHANGED:])) > 1:
-                await pilot.pause()
+                await pilot.pause(BETWEEN_SECONDS)
                 shots.append(app.export_screenshot(title=TITLE))
             svg = shots[-1]
     # Rich derives an id from the hash of objects, which differs each time.
