@@ -140,7 +140,7 @@ class _Member:
                 case Snapshot() | View():
                     if self._is_paired(client):
                         return True
-                    if isinstance(message, Snapshot) and message.room in welcome.rooms:
+                    if isinstance(message, Snapshot) and message.room in (welcome.rooms or ()):
                         # The opponent of this room was lost with its process.
                         await client.send(Leave())
                 case _:
