@@ -194,6 +194,22 @@ async def test_a_page_that_is_loaded_again_is_back_in_its_seat(browser: Browser,
     await browser.check(page)
 
 
+async def test_a_stop_without_a_connection_keeps_its_question(browser: Browser, fleet: Fleet) -> None:
+    url = await fleet.start()
+    page = await browser.open(url)
+    room = await create_room(page)
+    async with asyncio.TaskGroup() as races:
+        racing = races.create_task(bot(url, Join(room=room), seed=5, pace_seconds=0.2).race())
+        await get_ready(page)
+        await page.click("text=Stop my race")
+        await page.wait_for_selector("text=Press again")
+        racing.cancel()
+    await fleet.kill(url)
+    await page.wait_for_selector("text=The connection is lost.")
+    await page.click("text=Press again")
+    assert await page.is_visible("text=Press again")
+
+
 async def test_a_seat_that_another_tab_took_is_no_alarm(browser: Browser, fleet: Fleet) -> None:
     url = await fleet.start()
     page = await browser.open(url)
