@@ -85,8 +85,8 @@ def measure_deployment() -> list[Figure]:
 def calibrate(measured: Mapping[str, float]) -> Costs:
     """Return the costs with which the simulated loads come closest to the measured CPU a move.
 
-    All but two come from one process. What a move costs more if its players are on two is laid to publishing and to
-    taking what was published.
+    All but two come from one process. The other two, of publishing a move and of taking it from another process,
+    explain the extra cost of a move whose players are on two.
     """
     costs = Costs(100.0, 10.0, 40.0, 100.0, 10.0, load_cold=100.0, load_move=10.0)
     for _ in range(ROUNDS):

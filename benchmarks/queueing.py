@@ -58,7 +58,7 @@ class Cores:
 
 @dataclass(frozen=True)
 class Cooling:
-    """What a turn takes more after a long idle time, and the idle time after which it takes half of that."""
+    """The extra cost of a turn after a long idle time, and the idle time after which half of it is due."""
 
     most_us: float
     half_after_us: float
