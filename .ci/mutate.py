@@ -7,7 +7,8 @@ in .ci/equivalent_mutants.toml; the score is the share of the others that were k
 
 A mutant of a function's code costs little more than its tests: they are collected once, and each mutant gets a fork
 of that process in which the function has the mutant's code. What survives that, and changes outside of functions, are
-judged in a process that loads everything from the changed file. The verdict on each mutant goes to stderr at once.
+judged in a process that loads everything from the changed file. Tests marked `long` run last, and only for mutants
+that survive all others. The verdict on each mutant goes to stderr at once.
 """
 
 import argparse
@@ -25,9 +26,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from mutation.checkout import copy_tree
-from mutation.forks import Job, run_jobs
+from mutation.forks import Job, Outcome, run_jobs
 from mutation.mutants import Mutant, list_changes
 from mutation.suite import (
+    LONG,
+    QUICK,
     TIME_FACTOR,
     TIME_LIMIT_SECONDS,
     Numbered,
@@ -53,8 +56,10 @@ PRELOADED: Final = (
 )
 """Modules of other projects that are loaded once, before all forks. None of them imports Fairest."""
 
-LONG_SECONDS: Final = 24 * 3600.0
+WHOLE_SECONDS: Final = 24 * 3600.0
 """The time limit of a process whose parts have limits of their own."""
+LONG_TESTS_SECONDS: Final = 1200.0
+"""The time limit of the long tests of a mutant, of which no time without a mutant is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +156,22 @@ class Judge:
 
     def verdicts(self, mutants: Sequence[Numbered]) -> Iterator[Verdict]:
         """Yield the verdict on each mutant. Exits if the tests fail without one."""
-        job = Job(0, partial(self._in_log, partial(self._swap, mutants)), LONG_SECONDS)
+        killed: set[int] = set()
+        for verdict in self._quick_verdicts(mutants):
+            if verdict.killer:
+                killed.add(verdict.number)
+                yield verdict
+        jobs = (
+            Job(number, partial(self._in_log, partial(self._anew, mutant, {}, LONG)), LONG_TESTS_SECONDS)
+            for number, mutant in mutants
+            if number not in killed
+        )
+        for outcome in run_jobs(jobs, len(self._copies)):
+            yield self._announced(_verdict(outcome))
+
+    def _quick_verdicts(self, mutants: Sequence[Numbered]) -> Iterator[Verdict]:
+        """Yield the verdict of the tests that are not long on each mutant."""
+        job = Job(0, partial(self._in_log, partial(self._swap, mutants)), WHOLE_SECONDS)
         (outcome,) = run_jobs([job], 1)
         if outcome.result is None:
             sys.exit(f"The tests {' '.join(self._tests)} cannot judge:\n{self._log.read_text()[-4000:]}")
@@ -160,19 +180,21 @@ class Judge:
         certain = {verdict.number for verdict in verdicts}
         limit = TIME_LIMIT_SECONDS + TIME_FACTOR * sum(seconds.values())
         jobs = (
-            Job(number, partial(self._in_log, partial(self._anew, mutant, seconds)), limit)
+            Job(number, partial(self._in_log, partial(self._anew, mutant, seconds, QUICK)), limit)
             for number, mutant in mutants
             if number not in certain
         )
         for outcome in run_jobs(jobs, len(self._copies)):
-            killer = "time limit" if outcome.timed_out else "crash" if outcome.result is None else outcome.result
-            verdict = Verdict(outcome.number, killer)
-            self._announce(verdict)
-            yield verdict
+            yield self._announced_if_killed(_verdict(outcome))
 
-    def _announce(self, verdict: Verdict) -> None:
+    def _announced(self, verdict: Verdict) -> Verdict:
         ended = f"killed by {verdict.killer}" if verdict.killer else "survived"
         os.write(self._terminal, f"mutant {verdict.number}: {ended}\n".encode())
+        return verdict
+
+    def _announced_if_killed(self, verdict: Verdict) -> Verdict:
+        """Announce what is final: the long tests have not run on a survivor."""
+        return self._announced(verdict) if verdict.killer else verdict
 
     def _in_log(self, work: Callable[[int], object], slot: int) -> object:
         """Do work whose output goes to the log file."""
@@ -182,11 +204,16 @@ class Judge:
         return work(slot)
 
     def _swap(self, mutants: Sequence[Numbered], _: int) -> tuple[list[Verdict], dict[str, float]]:
-        plugin = judge_by_swapping(mutants, self._tests, self._copies[0], len(self._copies), self._announce)
+        plugin = judge_by_swapping(mutants, self._tests, self._copies[0], len(self._copies), self._announced_if_killed)
         return plugin.verdicts, {name: test.seconds for name, test in plugin.baseline.items()}
 
-    def _anew(self, mutant: Mutant, seconds: dict[str, float], slot: int) -> str:
-        return judge_anew(mutant, self._tests, self._copies[slot], seconds)
+    def _anew(self, mutant: Mutant, seconds: dict[str, float], marked: Sequence[str], slot: int) -> str:
+        return judge_anew(mutant, self._tests, self._copies[slot], seconds, marked)
+
+
+def _verdict(outcome: Outcome) -> Verdict:
+    killer = "time limit" if outcome.timed_out else "crash" if outcome.result is None else outcome.result
+    return Verdict(outcome.number, killer)
 
 
 def judge_all(mutants: Sequence[Numbered], table: Mapping[str, Sequence[str]], jobs: int) -> Iterator[Verdict]:

@@ -18,10 +18,12 @@ from mutation.forks import Job, run_jobs
 from mutation.mutants import Mutant
 
 ARGUMENTS: Final = (
-    *("-x", "-q", "--capture=sys", "--timeout=300", "-m", "not long"),
+    *("-x", "-q", "--capture=sys", "--timeout=300"),
     *("-p", "no:randomly", "-p", "no:cacheprovider", "-p", "no:xdist"),
     *("-W", "ignore::pytest.PytestAssertRewriteWarning"),  # hypothesis is loaded before pytest starts
 )
+QUICK: Final = ("-m", "not long")
+LONG: Final = ("-m", "long")
 TIME_FACTOR: Final = 5
 TIME_LIMIT_SECONDS: Final = 20.0
 """A mutant is killed if its tests take longer than this and `TIME_FACTOR` times their time without a mutant."""
@@ -224,16 +226,22 @@ def judge_by_swapping(
     enter(folder)
     plugin = Forking(mutants, folder, slots, report)
     sys.setprofile(_noting(plugin.called_at_import))
-    code = pytest.main([*ARGUMENTS, *tests], [plugin])
+    code = pytest.main([*ARGUMENTS, *QUICK, *tests], [plugin])
     if plugin.failed or not plugin.baseline:
         raise BaselineFailed(plugin.failed or f"pytest ended with {code}")
     return plugin
 
 
-def judge_anew(mutant: Mutant, tests: Sequence[str], folder: Path, seconds: dict[str, float]) -> str:
-    """Run all tests on a mutant that is written into a copy of the tree; nothing of Fairest may be loaded yet."""
+def judge_anew(
+    mutant: Mutant, tests: Sequence[str], folder: Path, seconds: dict[str, float], marked: Sequence[str] = QUICK
+) -> str:
+    """Run the tests marked so on a mutant that is written into a copy of the tree; return the first that fails.
+
+    Nothing of Fairest may be loaded yet. Without any test marked so the mutant survives.
+    """
     enter(folder)
     watch = Watch(seconds)
     with written(folder, mutant.path, mutant.source):
-        code = pytest.main([*ARGUMENTS, *tests], [watch])
-    return watch.failed or ("" if code == 0 else f"pytest ended with {code}")
+        code = pytest.main([*ARGUMENTS, *marked, *tests], [watch])
+    has_passed = code in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
+    return watch.failed or ("" if has_passed else f"pytest ended with {code}")

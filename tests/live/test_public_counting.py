@@ -1,7 +1,6 @@
 """The number of spectators: the same to all viewers of a room, over all processes; and the counts of the lobby."""
 
 import asyncio
-import json
 
 import pytest
 from redis.asyncio import Redis
@@ -15,13 +14,7 @@ from fairest_server.live.slices import Slices
 from fairest_server.live.subscribers import send_placed
 from fairest_server.store import keys
 from fairest_server.store.lobby import Lobby
-from fairest_server.store.public_counts import (
-    PublicCounts,
-    PublicCountStore,
-    add_up,
-    parse_counts,
-    read_counts,
-)
+from fairest_server.store.public_counts import PublicCounts, PublicCountStore
 from fairest_server.store.redis.batching_client import BatchingRedis
 from tests.support.isolated_room import IsolatedRoom, RecordingSubscriber
 from tests.support.processes import Fleet
@@ -158,7 +151,6 @@ async def test_many_spectators_are_told_less_often(redis: BatchingRedis) -> None
     isolated = IsolatedRoom()
     subscribers = isolated.room.subscribers
     rooms = {isolated.room.code: isolated.room}
-    rooms = {isolated.room.code: isolated.room}
     count_again = PublicCounting(PublicCountStore(redis, "0000aaaa"), redis, rooms, Slices())
     told = []
     for count in (2 * SPECTATORS_FOR_SECOND, 2 * SPECTATORS_FOR_SECOND + 1):
@@ -167,41 +159,3 @@ async def test_many_spectators_are_told_less_often(redis: BatchingRedis) -> None
         await count_again.advance()
         told.append(subscribers.latest["watching"])
     assert told == [Watching(watching=2 * SPECTATORS_FOR_SECOND)] * 2
-
-
-async def test_counts_that_change_nothing_are_not_written_again(redis: BatchingRedis) -> None:
-    store = PublicCountStore(redis, "0000aaaa")
-    await store.write({"a-b": PublicCounts(1)})
-    await redis.delete(keys.public_counts("0000aaaa"))
-    await store.write({"a-b": PublicCounts(1)})
-    assert await redis.exists(keys.public_counts("0000aaaa")) == 0
-
-
-async def test_the_counts_of_a_process_without_any_are_removed(redis: BatchingRedis) -> None:
-    store = PublicCountStore(redis, "0000aaaa")
-    await store.write({"a-b": PublicCounts(1)})
-    await store.write({})
-    assert await redis.exists(keys.public_counts("0000aaaa")) == 0
-
-
-async def test_counts_expire_with_their_process(redis: BatchingRedis) -> None:
-    await PublicCountStore(redis, "0000aaaa").write({"a-b": PublicCounts(1)})
-    assert 0 < await redis.ttl(keys.public_counts("0000aaaa")) <= keys.PUBLIC_COUNTS_SECONDS
-
-
-async def test_no_process_has_no_counts(redis: BatchingRedis) -> None:
-    assert await read_counts(redis) == {}
-
-
-def test_spectators_are_added_up_and_of_two_ticks_the_newer_one_counts() -> None:
-    one, other = PublicCounts(2, (4, 7)), PublicCounts(3, (5, 7))
-    assert add_up([{"a-b": one}, {"a-b": other, "c-d": other}]) == {"a-b": PublicCounts(5, (5, 7)), "c-d": other}
-
-
-@pytest.mark.parametrize("text", ["", "[]", "7", '{"a-b":1}', '{"a-b":[]}', '{"a-b":["x",null]}', '{"a-b":[1,[2]]}'])
-def test_counts_that_another_version_wrote_are_left_out(text: str) -> None:
-    assert parse_counts(text.encode()) == {}
-
-
-def test_counts_are_read_as_they_were_written() -> None:
-    assert parse_counts(json.dumps({"a-b": (3, (1, 2))}).encode()) == {"a-b": PublicCounts(3, (1, 2))}

@@ -1,5 +1,7 @@
 """The private key of a deployment on a real Redis: the first one stays."""
 
+from typing import Any, cast
+
 from redis.asyncio import Redis
 
 from fairest_server.store import keys
@@ -60,3 +62,21 @@ async def test_a_key_that_is_forgotten_leaves_no_copies(cluster: RedisCluster) -
         await copy_private_key(redis, bytes(32))
         await forget_private_key(redis)
         assert await read_copied_key(redis) is None
+
+
+async def test_the_nodes_that_answer_get_a_copy_of_the_key(cluster: RedisCluster) -> None:
+    cluster.nodes[0].call("CONFIG", "SET", "min-replicas-to-write", 1)
+    try:
+        async with make_client(cluster.url) as redis:
+            await copy_private_key(redis, bytes(32))
+            assert await read_copied_key(redis) == bytes(32)
+    finally:
+        cluster.nodes[0].call("CONFIG", "SET", "min-replicas-to-write", 0)
+
+
+async def test_a_copy_that_cannot_be_read_does_not_matter(cluster: RedisCluster) -> None:
+    async with make_client(cluster.url) as redis:
+        await copy_private_key(redis, bytes(32))
+        await redis.delete(keys.signing_key_copy(0))
+        await cast("Any", redis.rpush(keys.signing_key_copy(0), "no string"))
+        assert await read_copied_key(redis) == bytes(32)
