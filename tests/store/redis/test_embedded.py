@@ -417,6 +417,13 @@ async def test_an_engine_that_answers_nothing_is_given_up_after_ten_seconds(
     assert limits == [10.0]
 
 
+async def test_a_folder_whose_socket_cannot_be_tried_is_refused(folder: Path) -> None:
+    (folder / "redis.sock").symlink_to(folder / "redis.sock")
+    with pytest.raises(EmbeddedRedisError, match="does not end; stop it"):
+        async with embedded_redis(folder):
+            pass
+
+
 @pytest.mark.long
 async def test_a_folder_whose_orphaned_redis_does_not_end_is_refused(
     folder: Path, monkeypatch: pytest.MonkeyPatch
@@ -512,6 +519,16 @@ async def test_the_death_of_a_successor_that_starts_is_reported(
             return len(deaths) == 2
 
         await until(are_reported, "the death of the engine and that of its successor are reported")
+
+
+async def test_no_successor_is_on_its_way_when_its_server_has_ended(folder: Path) -> None:
+    has_died = asyncio.Event()
+    tasks = asyncio.all_tasks()
+    async with embedded.embedded_redis(folder, on_death=has_died.set), asyncio.timeout(PATIENCE_SECONDS):
+        (process_id,) = redis_servers_on(folder)
+        os.kill(process_id, signal.SIGKILL)
+        await has_died.wait()
+    assert asyncio.all_tasks() == tasks
 
 
 async def test_an_engine_does_not_get_the_signals_of_the_terminal(folder: Path) -> None:

@@ -222,5 +222,6 @@ class _Server:
                 await ask(connection, "SHUTDOWN", "NOSAVE")
 
     def _kill(self) -> None:
-        if self._child is not None and self._child.returncode is None:
+        assert self._child is not None, "the first one has started"
+        if self._child.returncode is None:
             self._child.kill()
