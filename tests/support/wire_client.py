@@ -111,7 +111,9 @@ class WireClient:
     async def get_ready_without_revealing(self) -> bytes:
         """Get ready and return the entropy that is now owed."""
         ready, entropy = await self._make_ready()
-        await self.send(ready)
+        await self._send_until(
+            ready, lambda seen: seen.phase is not Phase.READY or bool(seen.seats[self.seat or 0].entropy_hash)
+        )
         return entropy
 
     async def take_part_in_deal(self) -> Scene:
