@@ -315,13 +315,15 @@ export interface Daily {
  * The parts of a daily deal's seal that are known while its day is under way.
  *
  * `commitment` stands in the chain of rounds before the day began. `beacon` is the chain of the entry `beacon_number`,
- * the last one before the day.
+ * the last one before the day. In a deal that was announced as `-drand-daily`, `beacon` is the SHA-256 of `drand`, the
+ * signature of the drand round `beacon_number`.
  */
 export interface DailySeal {
   round: Hex16;
   commitment: Hex32;
   beacon_number: TimeMs;
   beacon: Hex32;
+  drand: Hex48 | null;
 }
 
 /**
@@ -484,6 +486,9 @@ export type Hex16 = string;
 
 /** 32 bytes as hexadecimal text in small letters. It matches `^[0-9a-f]{64}$`. */
 export type Hex32 = string;
+
+/** 48 bytes as hexadecimal text in small letters. It matches `^[0-9a-f]{96}$`. */
+export type Hex48 = string;
 
 /** 64 bytes as hexadecimal text in small letters. It matches `^[0-9a-f]{128}$`. */
 export type Hex64 = string;

@@ -10,6 +10,7 @@ from redis.exceptions import RedisError
 
 from fairest_server.archive.reader import ArchiveReader
 from fairest_server.live.drain import Drain
+from fairest_server.live.drand_relay import DrandRelay
 from fairest_server.live.room_server import RoomServer
 from fairest_server.live.signing import DeploymentKey
 from fairest_server.membership.ban_watch import BanWatch
@@ -55,6 +56,7 @@ async def serving_rooms(
         drain,
         settings.rounds_kept,
         settings.daily_list,
+        DrandRelay(settings.daily_drand) if settings.daily_drand else None,
     )
     heartbeat = Heartbeat(processes, rooms.clock, rooms.registry, rooms.attached, rooms.stopping)
     sweeper = Sweeper(processes, rooms.log, rooms.registry, rooms.attached, key, heartbeat, rooms.stopping)

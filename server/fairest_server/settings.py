@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from fairest_protocol.calculation.rules import VARIANTS, BadRules, Rules, find_variant
+from fairest_protocol.drand_signature import CAN_CHECK, HOW_TO_INSTALL
 
 ENV_PREFIX: Final = "FAIREST_"
 
@@ -164,6 +165,13 @@ class Settings(BaseSettings):
             "processes of a deployment the same ones."
         ),
     ] = ""
+    daily_drand: Annotated[
+        str,
+        Field(
+            description="A relay of drand, such as https://api.drand.sh: the first drand round of a day is the beacon "
+            "of its daily deals, so that nobody can choose their decks, you included."
+        ),
+    ] = ""
     messages_per_second: Annotated[
         float, Field(gt=0, description="Messages that are read from one connection in the long run; further ones wait.")
     ] = 20.0
@@ -228,11 +236,22 @@ class Settings(BaseSettings):
             _ = self.daily_list
         except BadRules as reason:
             raise ValueError(f"--daily-rules: {reason}") from None
+        if self.daily_drand:
+            _check_relay(self.daily_drand)
         try:
             _ = self.proxy_networks
         except ValueError as reason:
             raise ValueError(f"--trusted-proxies: {reason}") from None
         return self
+
+
+def _check_relay(url: str) -> None:
+    """Raise ValueError for a URL that is not of a relay, and where pyblst is missing."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("https", "http") or not parts.hostname or parts.query or parts.fragment:
+        raise ValueError(f"--daily-drand: a relay looks like https://api.drand.sh, not {url!r}")
+    if not CAN_CHECK:
+        raise ValueError(f"--daily-drand: pyblst is missing, which checks what a relay shows; {HOW_TO_INSTALL}")
 
 
 def public_url(settings: Settings, port: int) -> str:

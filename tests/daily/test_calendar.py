@@ -7,12 +7,18 @@ START_MS = day_start_ms("2026-11-24")
 
 
 def test_tomorrow_is_announced_from_the_first_moment_of_a_day() -> None:
-    assert day_to_announce(START_MS) == "2026-11-25"
+    assert day_to_announce(START_MS, is_drand=False) == "2026-11-25"
 
 
 def test_nothing_is_announced_just_before_midnight() -> None:
-    assert day_to_announce(START_MS + DAY_MS - ANNOUNCED_BEFORE_MS) == "2026-11-25"
-    assert day_to_announce(START_MS + DAY_MS - ANNOUNCED_BEFORE_MS + 1) is None
+    assert day_to_announce(START_MS + DAY_MS - ANNOUNCED_BEFORE_MS, is_drand=False) == "2026-11-25"
+    assert day_to_announce(START_MS + DAY_MS - ANNOUNCED_BEFORE_MS + 1, is_drand=False) is None
+
+
+def test_a_deal_by_drand_is_announced_an_hour_earlier() -> None:
+    last_ms = START_MS + DAY_MS - ANNOUNCED_BEFORE_MS - 3_600_000
+    assert day_to_announce(last_ms, is_drand=True) == "2026-11-25"
+    assert day_to_announce(last_ms + 1, is_drand=True) is None
 
 
 def test_a_day_is_dealt_once_the_chain_of_rounds_has_settled() -> None:

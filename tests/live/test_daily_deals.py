@@ -5,27 +5,47 @@ from typing import Any
 from redis.asyncio import Redis
 
 from fairest_protocol.calculation.daily import LIMIT_MS, daily_seed, day_start_ms
+from fairest_protocol.calculation.drand import drand_value
 from fairest_protocol.calculation.rules import VARIANTS
 from fairest_protocol.messages.rounds import ChainedEnd, ChainedOpening, RoundEnd, chained_line, parse_chained
 from fairest_server.live.daily_deals import DailyDeals, commitment_of, opening_entry, round_id_of
+from fairest_server.live.drand_relay import DrandRelay
 from fairest_server.live.redis_clock import RedisClock
 from fairest_server.store import daily_keys, keys
-from fairest_server.store.daily import DailyName, DailyStore
+from fairest_server.store.daily import DailyDeal, DailyName, DailyStore
 from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.clock import read_clock
 from fairest_server.store.rounds import NewEntry, RoundStore
 from tests.support.daily import BEACON, LONG_AGO, SECRET, deal, deal_a_day, store_attempt
+from tests.support.drand import NETWORK, needs_pyblst, serving_relay, shown_rounds, sign_drand
 
 RULES = (VARIANTS["classic"].rules, VARIANTS["senior"].rules)
 TODAY = DailyName("2026-11-24", "classic")
 START_MS = day_start_ms(TODAY.day)
 
 
-def deals_at(redis: BatchingRedis, now_ms: int) -> DailyDeals:
-    """Return the daily deals of a process that believes that it is `now_ms`."""
+FIRST_DRAND = NETWORK.first_round(START_MS)
+
+
+def deals_at(redis: BatchingRedis, now_ms: int, relay: str | None = None) -> DailyDeals:
+    """Return the daily deals of a process that believes that it is `now_ms`, with a relay of drand at this URL."""
     clock = RedisClock()
     clock.beat(now_ms)
-    return DailyDeals(DailyStore(redis), RoundStore(redis, "process1"), clock, RULES)
+    return DailyDeals(
+        DailyStore(redis), RoundStore(redis, "process1"), clock, RULES, DrandRelay(relay, NETWORK) if relay else None
+    )
+
+
+async def dealt(redis: Redis, name: DailyName = TODAY) -> DailyDeal:
+    """Return a deal that was announced."""
+    found = await DailyStore(redis).find(name)
+    assert found is not None
+    return found
+
+
+async def announce_by_drand(redis: BatchingRedis) -> None:
+    """Announce the deals of `TODAY` hours before it, with a drand round as their beacon."""
+    await deals_at(redis, START_MS - 7_200_000, "http://127.0.0.1:9").advance()
 
 
 async def outbox(redis: Redis) -> list[ChainedOpening | ChainedEnd]:
@@ -68,6 +88,95 @@ async def test_the_beacon_is_the_chain_of_the_last_entry_before_the_day(redis: B
     await deals_at(redis, START_MS + 60_000).advance()
     found = await store.find(TODAY)
     assert found is not None and (found.beacon_number, found.beacon) == (2, bytes([2]) * 32)
+
+
+async def test_with_a_relay_tomorrow_is_announced_for_a_drand_round(redis: BatchingRedis) -> None:
+    await announce_by_drand(redis)
+    assert [entry.rules for entry in await outbox(redis) if isinstance(entry, ChainedOpening)] == [
+        "classic-drand-daily 4 0",
+        "senior-drand-daily 4 0",
+    ]
+    assert (await dealt(redis)).is_drand
+
+
+@needs_pyblst
+async def test_the_first_drand_round_of_the_day_is_its_beacon(redis: BatchingRedis) -> None:
+    await announce_by_drand(redis)
+    with serving_relay(shown_rounds(FIRST_DRAND)) as url:
+        await deals_at(redis, START_MS + 60_000, url).advance()
+    for name in (TODAY, DailyName(TODAY.day, "senior")):
+        found, signature = await dealt(redis, name), sign_drand(FIRST_DRAND)
+        assert (found.beacon_number, found.beacon, found.drand) == (FIRST_DRAND, drand_value(signature), signature)
+
+
+@needs_pyblst
+async def test_a_day_waits_for_its_drand_round_and_takes_no_other_beacon(redis: BatchingRedis) -> None:
+    await announce_by_drand(redis)
+    end = await RoundStore(redis, "process1").read_end(0)
+    line = chained_line(opening_entry(LONG_AGO, bytes(32)), 1, START_MS - 1)
+    assert await RoundStore(redis, "process1").extend(end, [NewEntry(bytes(32), line)], START_MS - 1, 0)
+    with serving_relay(shown_rounds(FIRST_DRAND + 1)) as url:
+        await deals_at(redis, START_MS + 60_000, url).advance()
+    await deals_at(redis, START_MS + 120_000).advance()
+    assert (await dealt(redis)).beacon is None
+
+
+@needs_pyblst
+async def test_a_relay_without_the_drand_round_is_asked_again_after_ten_seconds(redis: BatchingRedis) -> None:
+    await announce_by_drand(redis)
+    pages: dict[str, bytes] = {}
+    with serving_relay(pages) as url:
+        clock = RedisClock()
+        deals = DailyDeals(DailyStore(redis), RoundStore(redis, "process1"), clock, RULES, DrandRelay(url, NETWORK))
+        beacons = []
+        for seconds in (60, 69, 71):
+            clock.beat(START_MS + 1000 * seconds)
+            await deals.advance()
+            pages |= shown_rounds(FIRST_DRAND)
+            beacons.append((await dealt(redis)).beacon)
+    assert [beacon is None for beacon in beacons] == [True, True, False]
+
+
+async def test_a_deal_by_drand_is_not_announced_in_the_last_hour_before_its_day(redis: BatchingRedis) -> None:
+    await deals_at(redis, START_MS - 3_600_000, "http://127.0.0.1:9").advance()
+    assert await outbox(redis) == []
+
+
+@needs_pyblst
+async def test_a_drand_round_that_comes_when_the_day_is_over_is_not_kept(redis: BatchingRedis) -> None:
+    """The deal may have been called off meanwhile, by another process."""
+    await announce_by_drand(redis)
+    clock = RedisClock()
+    clock.beat(START_MS + 60_000)
+
+    class SlowRelay(DrandRelay):
+        async def fetch(self, number: int) -> bytes:
+            clock.beat(START_MS + 86_400_000)
+            return await super().fetch(number)
+
+    with serving_relay(shown_rounds(FIRST_DRAND)) as url:
+        relay = SlowRelay(url, NETWORK)
+        await DailyDeals(DailyStore(redis), RoundStore(redis, "process1"), clock, RULES[:1], relay).advance()
+    assert (await dealt(redis)).beacon is None
+
+
+async def test_a_day_without_its_drand_round_is_called_off(redis: BatchingRedis) -> None:
+    entry = opening_entry(LONG_AGO, SECRET, is_drand=True)
+    await DailyStore(redis).announce(LONG_AGO, SECRET, entry, is_drand=True)
+    await deals_at(redis, await read_clock(redis)).advance()
+    end = next(entry for entry in await outbox(redis) if isinstance(entry, ChainedEnd))
+    assert (end.how, end.seed) == (RoundEnd.VOIDED, None)
+
+
+async def test_a_day_that_was_announced_without_drand_has_an_entry_as_its_beacon(redis: BatchingRedis) -> None:
+    store, rounds = DailyStore(redis), RoundStore(redis, "process1")
+    await store.announce(TODAY, SECRET, opening_entry(TODAY, SECRET))
+    line = chained_line(opening_entry(LONG_AGO, bytes(32)), 1, START_MS - 1)
+    assert await rounds.extend(await rounds.read_end(0), [NewEntry(bytes([1]) * 32, line)], START_MS - 1, 0)
+    with serving_relay(shown_rounds(FIRST_DRAND)) as url:
+        await deals_at(redis, START_MS + 60_000, url).advance()
+    found = await dealt(redis)
+    assert (found.beacon_number, found.beacon, found.drand) == (1, bytes([1]) * 32, None)
 
 
 async def test_a_day_that_is_over_is_opened_with_its_seed_in_the_chain_of_rounds(redis: BatchingRedis) -> None:

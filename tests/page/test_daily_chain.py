@@ -14,7 +14,14 @@ from fairest_protocol.messages.rounds import ChainedOpening, describe_round
 from fairest_server.live.daily_deals import opening_entry
 from fairest_server.store.daily import DailyName
 from tests.support.browser import Browser
-from tests.support.daily import LONG_AGO, announce_secret, deal_today, long_ago_moves, open_long_ago
+from tests.support.daily import (
+    LONG_AGO,
+    announce_by_drand,
+    announce_secret,
+    deal_today,
+    long_ago_moves,
+    open_long_ago,
+)
 from tests.support.processes import Fleet
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(180)]
@@ -110,6 +117,28 @@ async def test_an_announcement_pages_before_its_beacon_is_found(browser: Browser
     await page.wait_for_selector(
         f".chain.right >> text=entry 1 of the server's list of rounds, the beacon entry {many + 1}."
     )
+
+
+async def test_a_deal_by_drand_is_found_and_raced(browser: Browser, fleet: Fleet, redis: Redis) -> None:
+    url = await fleet.start()
+    await deal_today(redis, url, announce=announce_by_drand, by_drand=True)
+    page = await browser.open(url, "/today")
+    await page.wait_for_selector(
+        ".chain.unknown >> text=/from before the day. The beacon is drand round [0-9]+, the first/"
+    )
+    await browser.check(page)
+    await page.click("text=Begin my attempt")
+    await page.wait_for_selector("button.slot.stock")
+    assert await page.query_selector(".alarm") is None
+
+
+async def test_another_drand_round_than_the_first_of_the_day_raises_the_alarm(
+    browser: Browser, fleet: Fleet, redis: Redis
+) -> None:
+    url = await fleet.start()
+    await deal_today(redis, url, announce=announce_by_drand, by_drand=True)
+    page = await open_behind(browser, url, {DEAL: changing(lambda deal: deal["seal"].update(beacon_number=7))})
+    await page.wait_for_selector(".alarm >> text=is drand round 7, and the first one of its day is")
 
 
 @pytest.mark.parametrize("announce", [announce_nothing, announce_another])

@@ -54,6 +54,12 @@ SENTENCES = (
     "Beware",
     "is not in the server's list",
     "for senior",
+    "for classic",
+    "less than an hour before its day",
+    "behind entries of its day",
+    "later than it says",
+    "more than a day before its day",
+    "from before the day.",
     "behind its beacon",
     "not the hash of entry",
     "from before its day",
@@ -64,21 +70,29 @@ SENTENCES = (
     "does not end",
 )
 
-Case = tuple[DailySeal, list[RoundsPage], RoundsHead]
+Case = tuple[DailySeal, list[RoundsPage], RoundsHead, list[RoundsHead]]
+"""A seal, the pages and the head of a chain, and the heads that were shown before."""
 
 
 def made_chain(chance: random.Random) -> MadeChain:
     """Return a chain of entries around the beginning of a day, honest or not in what it announces."""
-    chain = MadeChain(BEGINS_MS - chance.choice([30, 6, 3, 1]) * 1000 - 500)
+    chain = MadeChain(BEGINS_MS - chance.choice([30, 6, 3, 1, 7_200, 7_200]) * 1000 - 500)
+    if chance.random() < 0.1:
+        # An announcement that was added when the day had begun, with a time from before.
+        chain.now_ms = BEGINS_MS
+        chain.play(MadeRound(chance))
+        chain.now_ms = BEGINS_MS - 7_200_000
     for _ in range(chance.randint(1, 6)):
         made = MadeRound(chance)
+        chain.now_ms += chance.choice([0, 0, 0, 0, 0, 7_200_000, -7_200_000, -14_400_000])
         kind = chance.choice(["announced", "announced", "other", "senior", "played", "lost", "yesterday"])
         if kind == "played":
             chain.play(made)
         elif kind == "lost":
             chain.add({"type": "lost", "lost_number": 9, "lost_chain": bytes(32).hex()})
         else:
-            rules = "senior-daily 8 0" if kind == "senior" else "classic-daily 4 0"
+            by_drand = "classic-drand-daily 4 0" if chance.random() < 0.3 else "classic-daily 4 0"
+            rules = "senior-daily 8 0" if kind == "senior" else by_drand
             commitment = OTHER if kind == "other" else COMMITMENT
             chain.now_ms -= 48 * 3_600_000 * (kind == "yesterday")
             chain.add({"type": "opened", "commitment": commitment.hex(), "rules": rules})
@@ -101,6 +115,8 @@ def random_case(chance: random.Random) -> Case:
     number = chance.randint(1, len(chain.lines))
     beacon = chain.chains[number] if chance.random() < 0.9 else bytes(32)
     seal = DailySeal(round=bytes(16), commitment=COMMITMENT, beacon_number=number, beacon=beacon)
+    if chance.random() < 0.3:
+        seal = seal.model_copy(update={"drand": chance.randbytes(48)})
     pages, head = chain.pages(), chain.head()
     if chance.random() < 0.1:
         lines = list(pages[0].lines)
@@ -108,19 +124,21 @@ def random_case(chance: random.Random) -> Case:
         pages = [RoundsPage(page=0, before=pages[0].before, lines=tuple(lines))]
     if chance.random() < 0.1:
         pages.append(RoundsPage(page=chance.choice([1, 2]), before=bytes(32), lines=()))
-    return seal, pages, head
+    known = [chain.head(chance.choice([-7_200_000, -1, 0, 7_200_000]))] if chance.random() < 0.3 else []
+    known = [head.model_copy(update={"number": chance.randrange(head.number + 1)}) for head in known]
+    return seal, pages, head, known
 
 
-def judge(seal: DailySeal, pages: list[RoundsPage], head: RoundsHead) -> list[Any]:
+def judge(seal: DailySeal, pages: list[RoundsPage], head: RoundsHead, known: list[RoundsHead]) -> list[Any]:
     """Return what `fairest` says of a case, in the form in which the page answers."""
 
     def check() -> str:
         entries = DailyEntries(VARIANTS[VARIANT].rules, DAY, seal)
         for page in pages:
             entries.add_page(page, PAGE_LINES, head.number)
-        return entries.check(head)
+        return entries.check(head, known)
 
-    return [_judged(lambda: may_begin_at(pages[0], DAY, seal.commitment)), _judged(check)]
+    return [_judged(lambda: may_begin_at(pages[0], DAY)), _judged(check)]
 
 
 def _judged(work: Callable[[], bool | str]) -> bool | str:
@@ -130,15 +148,15 @@ def _judged(work: Callable[[], bool | str]) -> bool | str:
         return f"{type(reason).__name__}: {reason}"
 
 
-def question(seal: DailySeal, pages: list[RoundsPage], head: RoundsHead) -> dict[str, Any]:
+def question(seal: DailySeal, pages: list[RoundsPage], head: RoundsHead, known: list[RoundsHead]) -> dict[str, Any]:
     asked = {"ask": "daily_entries", "rules": VARIANT, "day": DAY, "page_lines": PAGE_LINES}
-    return {**asked, **to_jsonable_python({"seal": seal, "pages": pages, "head": head})}
+    return {**asked, **to_jsonable_python({"seal": seal, "pages": pages, "head": head, "known": known})}
 
 
 @pytest.mark.long
 def test_a_chain_is_judged_as_by_fairest() -> None:
     chance = random.Random(12)
-    cases = [random_case(chance) for _ in range(1_500)]
+    cases = [random_case(chance) for _ in range(4_000)]
     expected = [judge(*case) for case in cases]
     assert ask_page(question(*case) for case in cases) == expected
     for part in SENTENCES:

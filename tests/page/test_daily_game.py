@@ -1,14 +1,18 @@
 """The page judges the cards and moves of a daily deal as `fairest` does, in the same words."""
 
 import random
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from pydantic_core import to_jsonable_python
 
+from fairest_cli.model import drand_beacon
 from fairest_cli.model.cheated import Cheated
-from fairest_cli.model.daily_game import after_view, begin_daily
-from fairest_protocol.calculation.daily import LIMIT_MS
+from fairest_cli.model.daily_game import CLOCK_MS, after_view, begin_daily, check_day
+from fairest_cli.model.drand_beacon import check_beacon
+from fairest_protocol.calculation.daily import LIMIT_MS, day_start_ms
+from fairest_protocol.calculation.drand import QUICKNET, drand_value
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.calculation.race import Turn
 from fairest_protocol.calculation.rules import VARIANTS
@@ -131,3 +135,58 @@ def test_random_lies_in_an_attempt_are_judged_as_by_fairest() -> None:
     assert ask_page(map(question, cases)) == expected
     assert [part for part in SENTENCES if not any(part in str(judged) for judged in expected)] == []
     assert any(isinstance(judged, int) for judged in expected)
+
+
+def fault_of(check: Callable[[], None]) -> str | None:
+    """Return what `fairest` says of a lie, None if it finds nothing."""
+    try:
+        check()
+    except Cheated as reason:
+        return str(reason)
+    return None
+
+
+def test_the_day_of_a_deal_is_checked_as_by_fairest() -> None:
+    midnight_ms = day_start_ms(DAY)
+    cases = [
+        (day, asked, midnight_ms + shift_ms)
+        for day in ("2026-11-23", DAY, "2026-11-25", "2026-02-30")
+        for asked in (None, DAY)
+        for shift_ms in (-CLOCK_MS - 1, -CLOCK_MS, 0, CLOCK_MS - 1, CLOCK_MS)
+    ]
+    expected = [fault_of(lambda case=case: check_day(*case)) for case in cases]  # type: ignore[misc]
+    asked = [{"ask": "daily_day", "day": day, "asked": wanted, "now": now_ms} for day, wanted, now_ms in cases]
+    assert ask_page(asked) == expected
+    assert None in expected
+
+
+def test_a_beacon_by_drand_is_checked_as_by_fairest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drand_beacon, "CAN_CHECK", False)  # the page does not check signatures of drand
+    first, signature = QUICKNET.first_round(day_start_ms(DAY)), bytes(range(48))
+    seal = view(0, ()).seal
+    assert seal is not None
+    right = seal.model_copy(update={"beacon_number": first, "beacon": drand_value(signature), "drand": signature})
+    lies: list[dict[str, Any]] = [
+        {},
+        {"beacon_number": first - 1},
+        {"beacon_number": first + 1},
+        {"beacon": bytes(32)},
+        {"drand": bytes(48)},
+    ]
+    cases = [(DAY, seal), ("2020-01-01", right), *((DAY, right.model_copy(update=lie)) for lie in lies)]
+    expected = [fault_of(lambda case=case: check_beacon(*case)) for case in cases]  # type: ignore[misc]
+    asked = [{"ask": "daily_beacon", "day": day, "seal": to_jsonable_python(each)} for day, each in cases]
+    assert ask_page(asked) == expected
+    assert [fault is None for fault in expected] == [True, False, True, False, False, False, False]
+
+
+@pytest.mark.parametrize("drand", ["", "00" * 47, 7, {}, ["00" * 48], "xy" * 48])
+def test_the_page_finds_a_signature_wrong_that_is_none(drand: object) -> None:
+    seal = {"round": "", "commitment": "", "beacon_number": 1, "beacon": "", "drand": drand}
+    [fault] = ask_page([{"ask": "daily_beacon", "day": DAY, "seal": seal}])
+    assert fault == "The beacon of the daily deal is not the value of the drand round that it names."
+
+
+def test_a_seal_of_an_older_server_has_no_drand_round() -> None:
+    seal = {"round": "", "commitment": "", "beacon_number": 1, "beacon": ""}
+    assert ask_page([{"ask": "daily_beacon", "day": DAY, "seal": seal}]) == [None]

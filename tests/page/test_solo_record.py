@@ -6,12 +6,14 @@ from typing import Any, Final
 
 import pytest
 
+from fairest_cli.model.drand_beacon import RELAY
 from fairest_cli.records.attempt_check import checking_attempt
 from fairest_cli.records.daily_match import as_match
 from fairest_cli.records.record_check import WrongRecord
 from fairest_cli.records.tournament_check import checking_tournament_race
-from fairest_protocol.calculation.daily import score_attempt
+from fairest_protocol.calculation.daily import day_start_ms, score_attempt
 from fairest_protocol.calculation.daily_record import DailyRecord
+from fairest_protocol.calculation.drand import QUICKNET
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.calculation.record import RecordedMove
 from fairest_protocol.calculation.seal import daily_statement, tournament_statement
@@ -21,6 +23,7 @@ from fairest_protocol.value import replace
 from tests.protocol.calculation.test_daily_record import make_record
 from tests.protocol.calculation.test_tournament_record import make_record as make_race
 from tests.protocol.calculation.test_tournament_record import without_end
+from tests.support.drand import sign_drand
 from tests.support.forging import SIGNER
 from tests.support.page_modules import ask_page
 from tests.support.races import KEY
@@ -30,6 +33,7 @@ RACE: Final = KEY.sign_race(make_race())
 CHECKS: Final = {"attempt": checking_attempt, "tournament_race": checking_tournament_race}
 STATEMENTS: Final = {"attempt": daily_statement, "tournament_race": tournament_statement}
 FORGED: Final = 150
+FIRST_DRAND: Final = QUICKNET.first_round(day_start_ms(ATTEMPT.day))
 ODD: Final[tuple[Any, ...]] = (
     None, -1, 0, 1, 2, 1.5, True, "", "0", [], {}, [0], "00" * 32, "KS", "classic", "senior", "2026-02-29", 2**70,
 )  # fmt: skip
@@ -101,6 +105,25 @@ def forge(text: str, chance: random.Random) -> str:
 def test_the_page_says_of_a_sound_record_just_what_verify_says(text: str) -> None:
     assert ask_solo(text, key=KEY.public) == [verdict_of(text, KEY.public)]
     assert verdict_of(text, KEY.public)["fault"] is None
+
+
+def attempt_by_drand(number: int) -> str:
+    """Return the text of an attempt with this drand round as its beacon, of the network of the tests."""
+    return KEY.sign_attempt(make_record(drand=(number, sign_drand(number)))).text()
+
+
+def test_the_page_checks_a_drand_round_and_says_where_to_compare_its_signature() -> None:
+    [verdict] = ask_solo(attempt_by_drand(FIRST_DRAND), key=KEY.public)
+    assert verdict["fault"] is None
+    [said] = [sentence for sentence in verdict["sentences"] if sentence.startswith("The beacon is drand round")]
+    assert said.startswith(f"The beacon is drand round {FIRST_DRAND}, the first one of the day. ")
+    assert said.endswith(f"compare it with {RELAY}{QUICKNET.path(FIRST_DRAND)}.")
+
+
+def test_the_page_finds_another_drand_round_wrong() -> None:
+    [verdict] = ask_solo(attempt_by_drand(FIRST_DRAND + 1))
+    assert verdict["fault"] == verdict_of(attempt_by_drand(FIRST_DRAND + 1))["fault"]
+    assert f"the first one of its day is {FIRST_DRAND}" in verdict["fault"]
 
 
 @pytest.mark.parametrize("text", [ATTEMPT.text(), RACE.text()], ids=("attempt", "race"))

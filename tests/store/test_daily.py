@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from fairest_protocol.calculation.daily import AttemptScore
+from fairest_protocol.calculation.daily import AttemptScore, day_of, next_day
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.calculation.timed_moves import TimedMove
 from fairest_protocol.value import replace
@@ -52,6 +52,25 @@ async def test_the_first_beacon_of_a_deal_stays(redis: BatchingRedis) -> None:
     await deal(redis, LONG_AGO)
     await DailyStore(redis).keep_beacon(LONG_AGO, 9, bytes(32))
     assert await DailyStore(redis).find(LONG_AGO) == DailyDeal(LONG_AGO, SECRET, 1, BEACON)
+
+
+async def test_a_deal_by_drand_keeps_its_drand_round(redis: BatchingRedis) -> None:
+    store, value = DailyStore(redis), bytes([1]) * 32
+    await store.announce(LONG_AGO, SECRET, opening_entry(LONG_AGO, SECRET, is_drand=True), is_drand=True)
+    assert await store.find(LONG_AGO) == DailyDeal(LONG_AGO, SECRET, is_drand=True)
+    await store.keep_beacon(LONG_AGO, 9, value, bytes(48))
+    await store.keep_beacon(LONG_AGO, 10, value, bytes(48))
+    assert await store.find(LONG_AGO) == DailyDeal(LONG_AGO, SECRET, 9, value, is_drand=True, drand=bytes(48))
+
+
+async def test_a_deal_by_drand_takes_no_entry_that_an_older_process_keeps_as_its_beacon(redis: BatchingRedis) -> None:
+    name, store = DailyName(next_day(day_of(await read_clock(redis))), "classic"), DailyStore(redis)
+    await store.announce(name, SECRET, opening_entry(name, SECRET, is_drand=True), is_drand=True)
+    await store.keep_beacon(name, 9, bytes(32))
+    assert await store.find(name) == DailyDeal(name, SECRET, is_drand=True)
+    assert await store.begin(name, "p1", "ann", "ab" * 16, "here", 10**15) is None
+    await store.keep_beacon(name, 9, bytes(32), bytes(48))
+    assert await store.begin(name, "p1", "ann", "ab" * 16, "here", 10**15) is not None
 
 
 async def test_no_attempt_is_begun_before_the_beacon_is_known(redis: BatchingRedis) -> None:

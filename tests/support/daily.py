@@ -19,6 +19,7 @@ from fairest_protocol.calculation.daily import (
     score_attempt,
 )
 from fairest_protocol.calculation.deal import SealedDeal, seal_deal
+from fairest_protocol.calculation.drand import drand_value
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.calculation.race import Race, start_race
 from fairest_protocol.calculation.rules import VARIANTS, Rules, find_variant
@@ -33,6 +34,7 @@ from fairest_server.store.daily import DailyName, DailyStore
 from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.clock import read_clock
 from fairest_server.store.rounds import NewEntry, RoundStore
+from tests.support.drand import NETWORK, sign_drand
 from tests.support.waiting import until
 
 SECRET: Final = bytes(range(32))
@@ -104,14 +106,22 @@ def announce_secret(name: DailyName) -> tuple[str, ...]:
     return (opening_entry(name, SECRET),)
 
 
+def announce_by_drand(name: DailyName) -> tuple[str, ...]:
+    """Return the entry with which an honest server announces a deal whose beacon will be a drand round."""
+    return (opening_entry(name, SECRET, is_drand=True),)
+
+
 async def deal_today(
     redis: Redis,
     server_url: str,
     variant: str = "classic",
     announce: Callable[[DailyName], Sequence[str]] = announce_secret,
+    *,
+    by_drand: bool = False,
 ) -> None:
     """Announce and deal today, and tomorrow as well, since a test may run over midnight; wait until the server's chain
-    of rounds shows both. `announce` returns the entries that join the chain before a day; the last one is its beacon.
+    of rounds shows both. `announce` returns the entries that join the chain before a day; the last one is its beacon,
+    or with `by_drand` the first drand round of the day is, of the network of the tests.
     """
     today = day_of(await read_clock(redis))
     for day in (today, next_day(today)):
@@ -120,9 +130,34 @@ async def deal_today(
             number, chain = await _add_to_chain(redis, entry, name.begins_ms - 3_600_000)
         # Not by `announce`, whose entry would join the chain a second time, between the announcement and the beacon.
         await redis.hset(daily_keys.deal(name.day, name.variant), "secret", SECRET)
+        if by_drand:
+            await redis.hset(daily_keys.deal(name.day, name.variant), "drand", "1")
         await redis.sadd(daily_keys.UNOPENED, f"{name.day} {name.variant}")
-        await DailyStore(redis).keep_beacon(name, number, chain)
+        if by_drand:
+            await keep_drand(redis, name)
+        else:
+            await DailyStore(redis).keep_beacon(name, number, chain)
     await _shown(server_url, number)
+
+
+async def keep_drand(redis: Redis, name: DailyName, number: int | None = None, signature: bytes | None = None) -> None:
+    """Keep a drand round as the beacon of a deal: the first one of the day, and signed, if nothing else is given."""
+    number = number or NETWORK.first_round(name.begins_ms)
+    signature = signature or sign_drand(number)
+    await DailyStore(redis).keep_beacon(name, number, drand_value(signature), signature)
+
+
+async def open_long_ago_by_drand(redis: Redis, server_url: str) -> None:
+    """Deal `LONG_AGO` by its first drand round, without attempts, and open it; wait until the server shows it."""
+    (entry,) = announce_by_drand(LONG_AGO)
+    await _add_to_chain(redis, entry, LONG_AGO.begins_ms - 3_600_000)
+    store = DailyStore(redis)
+    assert await store.announce(LONG_AGO, SECRET, entry, is_drand=True)
+    await keep_drand(redis, LONG_AGO)
+    found = await store.find(LONG_AGO)
+    assert found is not None
+    assert await store.open(LONG_AGO, end_entry(found))
+    await _shown(server_url, 1)
 
 
 async def _shown(server_url: str, number: int) -> None:

@@ -93,6 +93,24 @@ const ANSWERS = {
       return fault.message;
     }
   },
+  daily_day({ day, asked, now }) {
+    try {
+      dailyGame.checkDay(day, asked, now);
+      return null;
+    } catch (fault) {
+      if (!(fault instanceof cheated.Cheated)) throw fault;
+      return fault.message;
+    }
+  },
+  daily_beacon({ day, seal }) {
+    try {
+      dailyGame.checkBeacon(day, seal);
+      return null;
+    } catch (fault) {
+      if (!(fault instanceof cheated.Cheated)) throw fault;
+      return fault.message;
+    }
+  },
   /** Follow a tournament as the player `name`, step by step: what is known then, or the alarm. */
   tournament({ name, steps }) {
     let [known, game] = [knownTournament.knownTournament(name), null];
@@ -169,7 +187,7 @@ const ANSWERS = {
     };
   },
   /** Judge the pages of a chain of rounds for a daily deal: whether its announcement may be on the first, and the rest. */
-  daily_entries({ rules, day, seal, pages, page_lines, head }) {
+  daily_entries({ rules, day, seal, pages, page_lines, head, known }) {
     const judged = (work) => {
       try {
         return work();
@@ -179,11 +197,11 @@ const ANSWERS = {
       }
     };
     return [
-      judged(() => dailyEntries.mayBeginAt(pages[0], day, seal.commitment)),
+      judged(() => dailyEntries.mayBeginAt(pages[0], day)),
       judged(() => {
         const entries = new dailyEntries.DailyEntries(rules, day, seal);
         for (const page of pages) entries.addPage(page, page_lines, head.number);
-        return entries.check(head).sentence;
+        return entries.check(head, known).sentence;
       })];
   },
   /** Compare a receipt with a record, or with a text of null say how its rounds ended. */

@@ -5,12 +5,13 @@ when the day is over: `check_opening` then deals the deck again.
 """
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from fairest_cli.model.cheated import Cheated, name_place
 from fairest_cli.model.deal_check import first_wrong_envelope
+from fairest_cli.model.drand_beacon import check_beacon
 from fairest_cli.model.solo_game import SoloGame, after_deal, after_entries, check_start, empty_scene
-from fairest_protocol.calculation.daily import LIMIT_MS, daily_round_id, daily_seed
+from fairest_protocol.calculation.daily import LIMIT_MS, daily_round_id, daily_seed, day_of
 from fairest_protocol.calculation.deal import seal_deal
 from fairest_protocol.calculation.moves import RESIGN, STOP, Move
 from fairest_protocol.calculation.rules import Rules
@@ -18,6 +19,9 @@ from fairest_protocol.calculation.seal import commit_secret
 from fairest_protocol.messages.daily import AttemptResult, DailySeal, DailyView
 from fairest_protocol.messages.refusals import SENTENCES, Refusal
 from fairest_protocol.value import replace
+
+CLOCK_MS: Final = 600_000
+"""By this much our clock may differ from the server's when a day begins."""
 
 
 class DailyGame(SoloGame):
@@ -27,6 +31,17 @@ class DailyGame(SoloGame):
     day: str
     seal: DailySeal
     result: AttemptResult | None = None
+
+
+def check_day(day: str, asked: str | None, now_ms: int) -> None:
+    """Check that the server shows the deal of the day that was asked for, None for today, by our clock `now_ms`.
+
+    Raises `Cheated`: the deck of a day that is over is known.
+    """
+    days = {day_of(now_ms + shift_ms) for shift_ms in (-CLOCK_MS, CLOCK_MS)} if asked is None else {asked}
+    if day not in days:
+        wanted = asked or f"{day_of(now_ms)}, which it is by the clock of this machine"
+        raise Cheated(f"The server shows the daily deal of {day} for that of {wanted}.")
 
 
 def begin_daily(rules: Rules, view: DailyView, now_ms: int, known: DailyGame | None = None) -> DailyGame:
@@ -39,6 +54,7 @@ def begin_daily(rules: Rules, view: DailyView, now_ms: int, known: DailyGame | N
         raise Cheated("The server shows another daily deal than the one that was asked for.")
     if seal.round != daily_round_id(view.day, rules):
         raise Cheated("The round of the daily deal is not that of its day and its variant.")
+    check_beacon(view.day, seal)
     check_start(rules, view.entries, DailyGame.WHAT)
     game = DailyGame(rules, seal.round, empty_scene(rules), view.until_ms, now_ms - view.now_ms, view.day, seal)
     game = _with_result(after_entries(game, view.entries), view)

@@ -43,10 +43,11 @@ def check_row(page: DailyPage, row: TableRow, record: DailyRecord) -> None:
     if (record.attempt, record.name, record.score) != (row.attempt, row.name, score_of(row)):
         raise Cheated(f"The record of {row.name} is of another attempt than the table shows.")
     deal = page.seal
-    is_of_deal = deal is not None and (record.secret, record.beacon, record.beacon_number) == (
+    is_of_deal = deal is not None and (record.secret, record.beacon, record.beacon_number, record.drand) == (
         page.secret,
         deal.beacon,
         deal.beacon_number,
+        deal.drand or b"",
     )
     if not is_of_deal or (record.day, record.rules.name) != (page.day, page.rules):
         raise Cheated(f"The record of {row.name} is of another deal than the table.")

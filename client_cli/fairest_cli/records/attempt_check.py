@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
+from fairest_cli.model.cheated import Cheated
+from fairest_cli.model.drand_beacon import check_drand, describe_drand
 from fairest_cli.model.signature import is_signed
 from fairest_cli.records.record_check import WrongRecord
 from fairest_cli.untrusted_text import clean
@@ -11,8 +13,8 @@ from fairest_protocol.calculation.record import BadRecord
 from fairest_protocol.calculation.seal import daily_statement
 
 LIMITS_OF_ATTEMPT: Final = (
-    "What a record alone cannot show: that the commitment and the beacon stand in the server's chain of rounds, the "
-    "one before the other and both before the day. GET /rounds has that chain."
+    "What a record alone cannot show: that the commitment stands in the server's chain of rounds before the day, and "
+    "before the beacon if that is an entry of the chain. GET /rounds has that chain."
 )
 
 
@@ -32,7 +34,14 @@ def checking_attempt(text: str, key: bytes | None = None) -> Iterator[str]:
         raise WrongRecord("It is not signed with the key that it names.")
     yield f"It is signed with the key {record.key.hex()}."
     yield f"The secret belongs to the commitment {record.commitment.hex()}."
-    yield f"The deck follows from the secret and from the beacon, entry {record.beacon_number}: {record.beacon.hex()}."
+    if record.drand:
+        try:
+            check_drand(record.day, record.beacon_number, record.beacon, record.drand)
+        except Cheated as reason:
+            raise WrongRecord(str(reason)) from reason
+        yield describe_drand(record.beacon_number)
+    source = "" if record.drand else f", entry {record.beacon_number}"
+    yield f"The deck follows from the secret and from the beacon{source}: {record.beacon.hex()}."
     yield f"The seed is {record.seed.hex()}."
     score = record.score
     yield (

@@ -3,7 +3,7 @@
 Every request may be sent again: a second `daily` leads to the same attempt, and a move has its number.
 """
 
-from fairest_cli.model.daily_game import DailyGame, after_view, begin_daily
+from fairest_cli.model.daily_game import DailyGame, after_view, begin_daily, check_day
 from fairest_cli.session.identity import Identity
 from fairest_cli.session.own_clock import now_ms
 from fairest_cli.session.request_connection import RequestConnection, RequestRefused
@@ -32,6 +32,7 @@ class DailyConnection(RequestConnection):
     async def begin(self) -> DailyGame:
         """Begin our attempt, or come back to it. Raises `Rejected` and `Cheated`. Safe to call again."""
         answer = await self.ask(Daily(rules=self._rules.name, day=self._day), DailyView)
+        check_day(answer.day, self._day, now_ms())
         self._day = answer.day
         self.game = begin_daily(self._rules, answer, now_ms(), self.game)
         return self.game

@@ -46,7 +46,9 @@ def describe_page(page: DailyPage) -> Iterator[str]:
         return
     yield f"{page.begun} {'player has' if page.begun == 1 else 'players have'} begun, {page.ended} ended."
     yield f"Commitment: {page.commitment.hex()}"
-    yield f"Beacon: entry {page.seal.beacon_number} of the chain of rounds, {page.seal.beacon.hex()}"
+    number = page.seal.beacon_number
+    source = f"entry {number} of the chain of rounds" if page.seal.drand is None else f"drand round {number}"
+    yield f"Beacon: {source}, {page.seal.beacon.hex()}"
     if not page.opened:
         yield "The table is opened when the day is over and nobody races any more."
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from fairest_cli.model.cheated import Cheated
 from fairest_cli.model.daily_game import check_opening
 from fairest_cli.model.daily_table import check_own_row, check_row, check_table
+from fairest_cli.model.drand_beacon import check_beacon
 from fairest_cli.records.daily_notes import DailyNote, daily_folder, load_notes
 from fairest_cli.session.daily_chain import look_up_daily
 from fairest_cli.session.daily_pages import fetch_attempt, fetch_daily, fetch_table
@@ -47,6 +48,8 @@ def open_daily(server: str, rules: Rules, day: str, name: str | None = None) -> 
     Raises `PageUnreadable`, and `Cheated` if the deal or the table is not what the server has shown before. Blocks.
     """
     page = fetch_daily(server, rules.name, day)
+    if page.seal is not None:
+        check_beacon(day, page.seal)
     if not page.opened:
         return page
     rows = fetch_table(server, page)
@@ -54,7 +57,7 @@ def open_daily(server: str, rules: Rules, day: str, name: str | None = None) -> 
     if page.secret is None or page.seal is None:
         if rows:
             raise Cheated("The table is opened, and the secret of its deal is not.")
-        return OpenedDaily(page, (), None, ("It was never dealt, since no server was running.",))
+        return OpenedDaily(page, (), None, ("It was never dealt: no server was running, or none could reach drand.",))
     if page.seal.round != daily_round_id(day, rules) or page.seal.commitment != page.commitment:
         raise Cheated("The seal of the daily deal is not that of its day and its variant.")
     note = _own_note(server, rules.name, day, name)

@@ -2,7 +2,8 @@
 
 Its round id follows from the day and the variant. The deck follows from the server's secret, to which the server
 commits itself in the chain of rounds while the day before is under way, and from the *beacon*: the chain of the last
-entry of that chain before the day begins. docs/protocol.md has the layouts.
+entry of that chain before the day begins, or the value of the first drand round of the day. docs/protocol.md has the
+layouts.
 """
 
 from datetime import UTC, date, datetime
@@ -15,6 +16,11 @@ from fairest_protocol.calculation.seal import NO_ROUNDS, hash_daily_round, make_
 from fairest_protocol.value import Value
 
 DAY_MS: Final = 86_400_000
+EARLIEST_MS: Final = DAY_MS + 60_000
+"""A deal is announced while the day before is under way; by a minute the clocks of a deployment may differ."""
+DRAND_LEAD_MS: Final = 3_600_000
+"""A deal with a drand round as its beacon is announced at least this long before its day. A server that announces it
+when the drand round is known contradicts what it has shown of the chain of rounds in that time."""
 LIMIT_SECONDS: Final = 1200
 """The time that an attempt has: that of a race if nobody chooses another one."""
 LIMIT_MS: Final = 1000 * LIMIT_SECONDS

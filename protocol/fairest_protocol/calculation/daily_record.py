@@ -15,6 +15,7 @@ from fairest_protocol.calculation.daily import (
     day_start_ms,
     score_attempt,
 )
+from fairest_protocol.calculation.drand import DRAND_SIGNATURE_BYTES
 from fairest_protocol.calculation.race import Race
 from fairest_protocol.calculation.record import MAX_LINE_BYTES, BadRecord
 from fairest_protocol.calculation.rules import BadRules, Rules, find_variant
@@ -38,6 +39,7 @@ _SEAL: Final = '{"type":"seal","signature":"'
 class DailyRecord(Value):
     """The record of an attempt. `beacon_number` is the number of the entry whose chain is the `beacon`.
 
+    In a deal by drand, `beacon_number` is the number of the drand round, and `drand` its signature.
     `key` is the public key of the server, and `signature` its signature.
     """
 
@@ -52,6 +54,7 @@ class DailyRecord(Value):
     score: AttemptScore
     key: bytes = b""
     signature: bytes = b""
+    drand: bytes = b""
 
     @property
     def round_id(self) -> bytes:
@@ -81,6 +84,7 @@ class DailyRecord(Value):
             "secret": self.secret.hex(),
             "beacon_number": self.beacon_number,
             "beacon": self.beacon.hex(),
+            **({"drand": self.drand.hex()} if self.drand else {}),
             "moves": [[timed.at_ms, timed.move.text] for timed in self.moves],
             "won": score.won,
             "placed": score.placed,
@@ -142,4 +146,5 @@ def _read(fields: dict[str, Any]) -> DailyRecord:
         moves=read_moves(fields["moves"]),
         score=read_score(fields),
         key=read_bytes(fields["key"], 32),
+        drand=read_bytes(fields["drand"], DRAND_SIGNATURE_BYTES) if "drand" in fields else b"",
     )

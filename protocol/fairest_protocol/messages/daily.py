@@ -7,6 +7,7 @@ from pydantic import Field
 from fairest_protocol.messages.entries import Entry
 from fairest_protocol.messages.fields import (
     Answer,
+    DrandSignature,
     Hash,
     MatchId,
     MoveText,
@@ -53,13 +54,15 @@ class DailySeal(ServerMessage):
     """The parts of a daily deal's seal that are known while its day is under way.
 
     `commitment` stands in the chain of rounds before the day began. `beacon` is the chain of the entry
-    `beacon_number`, the last one before the day.
+    `beacon_number`, the last one before the day. In a deal that was announced as `-drand-daily`, `beacon` is the
+    SHA-256 of `drand`, the signature of the drand round `beacon_number`.
     """
 
     round: RoundId
     commitment: Hash
     beacon_number: EntryNumber
     beacon: Hash
+    drand: DrandSignature | None = None
 
 
 class AttemptResult(ServerMessage):

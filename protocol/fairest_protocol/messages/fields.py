@@ -7,6 +7,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializ
 from pydantic.json_schema import JsonSchemaValue
 
 from fairest_protocol.calculation.cards import Card, is_card
+from fairest_protocol.calculation.drand import DRAND_SIGNATURE_BYTES
 from fairest_protocol.calculation.moves import MOVES, Move
 from fairest_protocol.calculation.race import Turn
 from fairest_protocol.calculation.seal import KEY_BYTES, ROUND_ID_BYTES, SECRET_BYTES, SIGNATURE_BYTES
@@ -145,6 +146,7 @@ Hash = Annotated[bytes, Field(min_length=32, max_length=32)]
 Secret = Annotated[bytes, Field(min_length=SECRET_BYTES, max_length=SECRET_BYTES)]
 RoundId = Annotated[bytes, Field(min_length=ROUND_ID_BYTES, max_length=ROUND_ID_BYTES)]
 Signature = Annotated[bytes, Field(min_length=SIGNATURE_BYTES, max_length=SIGNATURE_BYTES)]
+DrandSignature = Annotated[bytes, Field(min_length=DRAND_SIGNATURE_BYTES, max_length=DRAND_SIGNATURE_BYTES)]
 PublicKey = Annotated[bytes, Field(min_length=KEY_BYTES, max_length=KEY_BYTES)]
 """A server's Ed25519 key, by which its signatures are checked."""
 Version = Annotated[str, Field(pattern=r"^[0-9A-Za-z.+!-]{1,60}$")]

@@ -23,6 +23,9 @@ CERTIFIED_SUFFIX: Final = "-certified"
 DAILY_SUFFIX: Final = "-daily"
 """Ends the name of the rules in the entry of a daily deal, which lasts longer than a round and belongs to no match."""
 
+DRAND_SUFFIX: Final = f"-drand{DAILY_SUFFIX}"
+"""The same for a daily deal whose beacon is a drand round."""
+
 TOURNAMENT_SUFFIX: Final = "-tournament"
 """Ends the name of the rules in the entry of a tournament's round, whose deal all its races share."""
 
@@ -77,8 +80,8 @@ class RoundsPage(ServerMessage):
 class ChainedOpening(Message):
     """A round was opened: its commitment, and the rules of its deal (``classic 4 0``: name, piles, redeals).
 
-    The name of the rules ends with `-certified` in a certified room, with `-daily` for a daily deal, and with
-    `-tournament` for the round of a tournament.
+    The name of the rules ends with `-certified` in a certified room, with `-daily` for a daily deal, with
+    `-drand-daily` for one whose beacon is a drand round, and with `-tournament` for the round of a tournament.
     """
 
     number: EntryNumber
@@ -125,9 +128,9 @@ def describe_rules(name: str, piles: int, redeals: int, *, is_certified: bool) -
     return f"{name}{CERTIFIED_SUFFIX if is_certified else ''} {piles} {redeals}"
 
 
-def describe_daily(name: str, piles: int, redeals: int) -> str:
+def describe_daily(name: str, piles: int, redeals: int, *, is_drand: bool) -> str:
     """Return the rules of a daily deal as an entry has them."""
-    return f"{name}{DAILY_SUFFIX} {piles} {redeals}"
+    return f"{name}{DRAND_SUFFIX if is_drand else DAILY_SUFFIX} {piles} {redeals}"
 
 
 def describe_tournament(name: str, piles: int, redeals: int) -> str:

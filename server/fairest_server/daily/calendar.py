@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from fairest_protocol.calculation.daily import day_of, day_start_ms, next_day
+from fairest_protocol.calculation.daily import DRAND_LEAD_MS, day_of, day_start_ms, next_day
 from fairest_protocol.messages.rounds import MERGE_SECONDS
 
 ANNOUNCED_BEFORE_MS: Final = 2 * MERGE_SECONDS * 1000
@@ -15,10 +15,14 @@ after it.
 """
 
 
-def day_to_announce(now_ms: int) -> str | None:
-    """Return the day whose commitments have to be public by now: tomorrow, or None if it is too late for that."""
+def day_to_announce(now_ms: int, *, is_drand: bool) -> str | None:
+    """Return the day whose commitments have to be public by now: tomorrow, or None if it is too late for that.
+
+    `is_drand`: the beacon of its deals will be a drand round.
+    """
     day = next_day(day_of(now_ms))
-    return day if now_ms <= day_start_ms(day) - ANNOUNCED_BEFORE_MS else None
+    lead_ms = ANNOUNCED_BEFORE_MS + (DRAND_LEAD_MS if is_drand else 0)
+    return day if now_ms <= day_start_ms(day) - lead_ms else None
 
 
 def day_to_deal(now_ms: int) -> str | None:

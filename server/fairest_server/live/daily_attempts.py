@@ -239,6 +239,7 @@ def _record(deal: DailyDeal, attempt: Attempt, score: AttemptScore) -> DailyReco
         secret=deal.secret,
         beacon_number=deal.beacon_number,
         beacon=deal.beacon,
+        drand=deal.drand or b"",
         moves=attempt.moves,
         score=score,
     )

@@ -9,8 +9,11 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Final
 
+import structlog
+
 from fairest_protocol.calculation.daily import LIMIT_MS, daily_round_id, daily_seed, score_attempt
 from fairest_protocol.calculation.deal import SealedDeal, seal_deal
+from fairest_protocol.calculation.drand import drand_value
 from fairest_protocol.calculation.race import Ending
 from fairest_protocol.calculation.rules import Rules, find_variant
 from fairest_protocol.calculation.seal import SECRET_BYTES, commit_secret
@@ -18,22 +21,44 @@ from fairest_protocol.messages.daily import DailySeal
 from fairest_protocol.messages.rounds import ChainedEnd, ChainedOpening, RoundEnd, describe_daily, describe_round
 from fairest_server.daily.attempt import Attempt, ends_ms, replay
 from fairest_server.daily.calendar import day_to_announce, day_to_deal, is_over
+from fairest_server.live.drand_relay import DrandRelay, DrandUnavailable
 from fairest_server.live.redis_clock import RedisClock
+from fairest_server.ops.events import Event
 from fairest_server.store.daily import Added, DailyDeal, DailyName, DailyStore
 from fairest_server.store.rounds import RoundStore
 
+DRAND_RETRY_MS: Final = 10_000
+"""A process waits this long before it asks its relay again for a drand round that was not shown."""
 CACHED_DEALS: Final = 32
 """Sealed deals that a process keeps: those of two days and all variants, and some of older days."""
 
 
-class DailyDeals:
-    """The daily deals of these variants; with none, a process announces and opens nothing."""
+_LOG = structlog.get_logger(__name__)
 
-    def __init__(self, store: DailyStore, rounds: RoundStore, clock: RedisClock, variants: Sequence[Rules]) -> None:
+
+class DailyDeals:
+    """The daily deals of these variants; with none, a process announces and opens nothing.
+
+    With a `relay`, a drand round is the beacon of the deals that are announced from now on.
+    """
+
+    def __init__(
+        self,
+        store: DailyStore,
+        rounds: RoundStore,
+        clock: RedisClock,
+        variants: Sequence[Rules],
+        relay: DrandRelay | None = None,
+    ) -> None:
         self.store: Final = store
         self._rounds = rounds
         self._clock = clock
         self._variants = tuple(variants)
+        self._relay = relay
+        self._drand: tuple[int, bytes] | None = None
+        """The newest drand round that was shown: its number and its signature. All deals of a day have the same."""
+        self._relay_from_ms = 0
+        """The relay is asked nothing before this time."""
         self._announced = ""
         """The newest day whose deals are known to be announced."""
         self._sealed: OrderedDict[DailyName, SealedDeal] = OrderedDict()
@@ -43,7 +68,7 @@ class DailyDeals:
         window = self._clock.decision_window()
         if not self._variants or window is None:
             return
-        await self._announce(day_to_announce(window.now_ms))
+        await self._announce(day_to_announce(window.now_ms, is_drand=self._relay is not None))
         for deal in await self.store.unopened():
             if deal.beacon is None and deal.name.day == day_to_deal(window.now_ms):
                 await self._deal(deal)
@@ -82,14 +107,42 @@ class DailyDeals:
             return
         for rules in self._variants:
             name, secret = DailyName(day, rules.name), secrets.token_bytes(SECRET_BYTES)
-            await self.store.announce(name, secret, opening_entry(name, secret))
+            is_drand = self._relay is not None
+            entry = opening_entry(name, secret, is_drand=is_drand)
+            await self.store.announce(name, secret, entry, is_drand=is_drand)
         self._announced = day
 
     async def _deal(self, deal: DailyDeal) -> None:
-        """Keep the beacon: the chain of the last entry before the day, if the deal was announced before that entry."""
+        """Keep the beacon: the chain of the last entry before the day, or the first drand round of the day.
+
+        There is no way from one kind to the other: a server could choose between their decks.
+        """
+        if deal.is_drand:
+            found_round = await self._find_drand(deal.name.begins_ms)
+            # The answer may have taken until the day is over.
+            if found_round is not None and not is_over(deal.name.day, self._clock.now_ms()):
+                number, signature = found_round
+                await self.store.keep_beacon(deal.name, number, drand_value(signature), signature)
+            return
         found = await self._rounds.last_before(deal.name.begins_ms)
         if found is not None:
             await self.store.keep_beacon(deal.name, *found)
+
+    async def _find_drand(self, begins_ms: int) -> tuple[int, bytes] | None:
+        """Return the first drand round of the day, or None while the relay does not show it."""
+        if self._clock.now_ms() < self._relay_from_ms:
+            return None
+        try:
+            if self._relay is None:
+                raise DrandUnavailable("this process has no --daily-drand")
+            number = self._relay.network.first_round(begins_ms)
+            if self._drand is None or self._drand[0] != number:
+                self._drand = number, await self._relay.fetch(number)
+        except DrandUnavailable as reason:
+            _LOG.warning(Event.DRAND_UNAVAILABLE, reason=str(reason))
+            self._relay_from_ms = self._clock.now_ms() + DRAND_RETRY_MS
+            return None
+        return self._drand
 
 
 def rules_of(name: DailyName) -> Rules:
@@ -116,10 +169,11 @@ def show_seal(deal: DailyDeal) -> DailySeal | None:
         commitment=commitment_of(deal),
         beacon_number=deal.beacon_number,
         beacon=deal.beacon,
+        drand=deal.drand,
     )
 
 
-def opening_entry(name: DailyName, secret: bytes) -> str:
+def opening_entry(name: DailyName, secret: bytes, *, is_drand: bool = False) -> str:
     """Return the entry of the chain of rounds that announces a daily deal, without number and time."""
     rules = rules_of(name)
     return describe_round(
@@ -128,7 +182,7 @@ def opening_entry(name: DailyName, secret: bytes) -> str:
             at_ms=0,
             type="opened",
             commitment=commit_secret(round_id_of(name), secret),
-            rules=describe_daily(rules.name, rules.piles, rules.redeals),
+            rules=describe_daily(rules.name, rules.piles, rules.redeals, is_drand=is_drand),
         )
     )
 

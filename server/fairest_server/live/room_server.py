@@ -17,6 +17,7 @@ from fairest_server.live.client_connections import ClientConnections
 from fairest_server.live.daily_attempts import DailyAttempts
 from fairest_server.live.daily_deals import DailyDeals
 from fairest_server.live.drain import Drain
+from fairest_server.live.drand_relay import DrandRelay
 from fairest_server.live.entrance import Entrance
 from fairest_server.live.live_room import LiveRoom
 from fairest_server.live.player_seats import PlayerSeats
@@ -68,9 +69,10 @@ class RoomServer:
         drain: Drain | None = None,
         rounds_kept: int = 100_000,
         dailies: Sequence[Rules] = (),
+        relay: DrandRelay | None = None,
     ) -> None:
         """`listening` is a client of its own for subscriptions, which wait for nothing else. `dailies` are the variants
-        with a daily deal.
+        with a daily deal, whose beacon comes from `relay` if there is one.
         """
         self.processes: Final = processes
         self.process_id: Final = processes.process_id
@@ -79,7 +81,9 @@ class RoomServer:
         self.log: Final = Log(redis)
         self.attached: Final = AttachedRooms(processes)
         self.rounds: Final = RoundChain(RoundStore(redis, processes.process_id), key.sign_head, rounds_kept)
-        self.daily_deals: Final = DailyDeals(DailyStore(redis), RoundStore(redis, self.process_id), self.clock, dailies)
+        self.daily_deals: Final = DailyDeals(
+            DailyStore(redis), RoundStore(redis, self.process_id), self.clock, dailies, relay
+        )
         self.daily_attempts: Final = DailyAttempts(self.daily_deals, self.clock, key)
         deals = RoundDeals()
         self.tournaments: Final = Tournaments(TournamentStore(redis), self.clock, deals)

@@ -64,6 +64,7 @@ class Event(StrEnum):
     PROCESS_LAPSED = "process_lapsed", "Another process has lapsed; its rooms were told."
     ROUNDS_LOST = "rounds_lost", "The chain of rounds has lost its end; an entry of it says so."
     UNRATED = "unrated", "The record of a match does not prove itself; the match is not rated."
+    DRAND_UNAVAILABLE = "drand_unavailable", "The relay of drand does not show a drand round; daily deals wait for it."
     ARCHIVE_FAILED = "archive_failed", "The archive of records does not answer."
 
     # Rooms.

@@ -1,8 +1,11 @@
 // The look-up of a daily deal in the server's chain of rounds, over HTTP, as `fairest` makes it.
 import { Cheated } from "./cheated.js";
 import { BrokenChain, DailyEntries, isRoundsPage, mayBeginAt } from "./daily_entries.js";
+import { checkBeacon } from "./daily_game.js";
+import { describeDrand, isDrand } from "./drand_beacon.js";
 import { isHeadSigned } from "./heads.js";
 import { compareServer } from "./server_past.js";
+import { readHeads } from "./storage.js";
 import { TEXT } from "./texts.js";
 
 /** Raised for a chain that cannot be read; the message says why. */
@@ -31,11 +34,20 @@ const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseco
 
 /**
  * Return what the server's chain of rounds says of a daily deal, as {kind, sentence, warning}: `kind` is "right", "wrong" if
- * the server could choose among decks, and "unknown" for a chain that cannot be read, which proves nothing; `warning`
+ * the server could choose among decks, and "unknown" for a chain that cannot be read, which proves nothing, and for a drand
+ * round, whose signature the page does not check; `warning`
  * says what contradicts the chain that this browser was shown before. `now()` is the server's clock in milliseconds.
  * Throws `Cheated` if the chain contradicts the deal, or itself.
  */
 export async function lookUpDaily(rules, day, seal, now) {
+  checkBeacon(day, seal);
+  const found = await tryLookUp(rules, day, seal, now);
+  if (!isDrand(seal)) return found;
+  // The page does not check the signature of drand, so it proves less than `fairest` does.
+  return { ...found, kind: found.kind === "right" ? "unknown" : found.kind, sentence: `${found.sentence} ${describeDrand(seal.beacon_number)}` };
+}
+
+async function tryLookUp(rules, day, seal, now) {
   try {
     return await lookUp(rules, day, seal, now);
   } catch (fault) {
@@ -46,21 +58,26 @@ export async function lookUpDaily(rules, day, seal, now) {
 }
 
 async function lookUp(rules, day, seal, now) {
-  const { beacon_number: beacon, commitment } = seal;
+  const { beacon_number: beacon } = seal;
+  const isEntry = !isDrand(seal);
   let summary = await fetchSummary();
-  if (beacon > summary.head.number) {
+  if (isEntry && beacon > summary.head.number) {
     await pause(STALE_HEAD_MS);
     summary = await fetchSummary();
   }
   const { head, key, page_lines: size, first_page: firstPage } = summary;
+  const known = readHeads(key);
   const warning = compareServer(key, head, now());
-  if (beacon <= 0 || beacon > head.number)
+  if (isEntry && (beacon <= 0 || beacon > head.number))
     throw new Cheated(`The beacon of the daily deal is entry ${beacon} of the list of rounds, which ends with entry ${head.number}.`);
-  const number = Math.floor((beacon - 1) / size);
+  // A drand round is no entry: the announcement is looked for from the end on.
+  if (!isEntry && head.number === 0)
+    throw new Cheated("The commitment of the daily deal is not in the server's list of rounds, which is empty.");
+  const number = Math.floor(((isEntry ? beacon : head.number) - 1) / size);
   const tooOld = { kind: "unknown", sentence: TEXT.chainTooOld, warning };
   if (number < firstPage || head.number - number * size > MAX_ENTRIES) return tooOld;
   const pages = [await fetchPage(summary, number)];
-  while (pages[0].page > 0 && !mayBeginAt(pages[0], day, commitment)) {
+  while (pages[0].page > 0 && !mayBeginAt(pages[0], day)) {
     if (pages[0].page === firstPage || head.number - pages[0].page * size > MAX_ENTRIES) return tooOld;
     pages.unshift(await fetchPage(summary, pages[0].page - 1));
   }
@@ -68,7 +85,7 @@ async function lookUp(rules, day, seal, now) {
   for (const page of pages) entries.addPage(page, size, head.number);
   for (let later = number + 1; later <= Math.floor((head.number - 1) / size); later += 1)
     entries.addPage(await fetchPage(summary, later), size, head.number);
-  const { isSure, sentence } = entries.check(head);
+  const { isSure, sentence } = entries.check(head, known);
   return { kind: isSure ? "right" : "wrong", sentence, warning };
 }
 

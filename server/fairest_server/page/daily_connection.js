@@ -1,7 +1,7 @@
 // Our attempt at a daily deal, over the network. Every request may be sent again: a second `daily` leads to the same attempt,
 // and a move has its number.
 import { STATUS } from "./connection.js";
-import { afterView, beginDaily } from "./daily_game.js";
+import { afterView, beginDaily, checkDay } from "./daily_game.js";
 import { RequestConnection } from "./request_connection.js";
 import { ownOf } from "./solo_game.js";
 import { keepDailyNote, readDailyNote } from "./storage.js";
@@ -38,7 +38,10 @@ export class DailyConnection extends RequestConnection {
   }
 
   #begin(day) {
-    const begun = (view) => this.#show(beginDaily(this.#rules, view, this.#known(view)));
+    const begun = (view) => {
+      checkDay(view.day, day, Date.now());
+      this.#show(beginDaily(this.#rules, view, this.#known(view)));
+    };
     this.ask({ type: "daily", rules: this.#rules, day }, begun, ({ sentence }) => this.end(sentence));
   }
 

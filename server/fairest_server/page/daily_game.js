@@ -5,14 +5,19 @@
 // when the day is over: `checkOpening` then deals the deck again.
 import { goalOf, placedOn } from "./board.js";
 import { toBytes } from "./bytes.js";
+import { drandFault, isDrand } from "./drand_beacon.js";
 import { commitSecret, hash, makeSeed } from "./seal.js";
 import { NO_BYTES, afterSolo, beginSolo, demand, isSame, isSameScore, ownOf, sealedDeck } from "./solo_game.js";
 
 const WHAT = "the daily deal";
 /** The time that an attempt has, of which pauses of the server are no part. */
 export const LIMIT_MS = 1200000;
+/** By this much our clock may differ from the server's when a day begins. */
+const CLOCK_MS = 600000;
 
-const sealOf = ({ round, commitment, beacon_number, beacon }) => [round, commitment, beacon_number, beacon];
+const dayOf = (ms) => new Date(ms).toISOString().slice(0, 10);
+
+const sealOf = ({ round, commitment, beacon_number, beacon, drand }) => [round, commitment, beacon_number, beacon, drand ?? null];
 
 /** Return the round id of the daily deal of a day and a variant. */
 export const dailyRound = (day, rules) => hash("daily", toBytes(day), toBytes(rules)).slice(0, 32);
@@ -25,6 +30,7 @@ export function beginDaily(rules, view, known = null) {
   const { seal, day, entries, until_ms } = view;
   demand(view.rules === rules && seal, "The server shows another daily deal than the one that was asked for.");
   demand(seal.round === dailyRound(day, rules), "The round of the daily deal is not that of its day and its variant.");
+  checkBeacon(day, seal);
   const game = withResult({ ...beginSolo(WHAT, rules, seal.round, entries), day, seal, until_ms, result: null }, view);
   if (known) checkAgainst(known, game);
   return game;
@@ -34,6 +40,22 @@ export function beginDaily(rules, view, known = null) {
 export function afterView(game, view) {
   demand(view.day === game.day && view.rules === game.rules, "The server answers a move with another daily deal.");
   return withResult({ ...afterSolo(game, view.entries), until_ms: view.until_ms }, view);
+}
+
+/**
+ * Check that the server shows the deal of the day that was asked for, null for today by our clock `now`. Throws `Cheated`: the
+ * deck of a day that is over is known.
+ */
+export function checkDay(day, asked, now) {
+  const days = asked === null ? [-CLOCK_MS, CLOCK_MS].map((shift) => dayOf(now + shift)) : [asked];
+  const wanted = asked ?? `${dayOf(now)}, which it is by the clock of this machine`;
+  demand(days.includes(day), `The server shows the daily deal of ${day} for that of ${wanted}.`);
+}
+
+/** Check a beacon that is a drand round. Throws `Cheated`. */
+export function checkBeacon(day, seal) {
+  const fault = isDrand(seal) ? drandFault(day, seal) : "";
+  demand(!fault, fault);
 }
 
 /** Deal the deck of a day that is over again; compare it with `envelopes`, those that we were shown, or null. */

@@ -1,6 +1,6 @@
 // A daily deal as the server's pages answer it, and the proof of one that is opened.
 import { Cheated } from "./cheated.js";
-import { checkOpening, checkTable, dailyRound, findOwnRow, isSameSeal } from "./daily_game.js";
+import { checkBeacon, checkOpening, checkTable, dailyRound, findOwnRow, isSameSeal } from "./daily_game.js";
 import { fetchAnswer } from "./ratings.js";
 import { TEXT } from "./texts.js";
 
@@ -29,6 +29,7 @@ export async function openDaily(page, note) {
   }
   if (page.seal.round !== dailyRound(page.day, page.rules) || page.seal.commitment !== page.commitment)
     throw new Cheated("The seal of the daily deal is not that of its day and its variant.");
+  checkBeacon(page.day, page.seal);
   checkOpening(page.seal, page.rules, page.secret, note?.envelopes ?? null);
   if (!note) return { rows, own: null, proofs: [TEXT.dailySecretProved] };
   if (!isSameSeal(note.seal, page.seal)) throw new Cheated("The daily deal has another seal now than when you raced it.");

@@ -3,6 +3,7 @@ import { alarm } from "./alarm.js";
 import { Cheated } from "./cheated.js";
 import { lookUpDaily } from "./daily_chain.js";
 import { DailyConnection } from "./daily_connection.js";
+import { checkDay } from "./daily_game.js";
 import { PageMissing, fetchDaily, openDaily } from "./daily_table.js";
 import { make, setText } from "./dom.js";
 import DATA from "./record_data.js";
@@ -60,6 +61,13 @@ export class DailyView {
     if (typeof page === "string") {
       setText(this.#notice, page);
       this.#place.replaceChildren(...this.#attemptParts(null));
+      return;
+    }
+    try {
+      checkDay(page.day, this.#day, Date.now());
+    } catch (fault) {
+      if (!(fault instanceof Cheated)) throw fault;
+      this.#place.replaceChildren(alarm(fault.message));
       return;
     }
     setText(this.#notice, TEXT.dailyOf(page.day, page.rules, page.begun, page.ended));

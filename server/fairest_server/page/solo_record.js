@@ -4,6 +4,7 @@ import { goalOf, placedOn } from "./board.js";
 import { fromHex, toBytes } from "./bytes.js";
 import { Cheated } from "./cheated.js";
 import { LIMIT_MS, dailyRound } from "./daily_game.js";
+import { describeDrand, drandFault } from "./drand_beacon.js";
 import { isSigned } from "./ed25519.js";
 import { WrongRace, after, startRace, stepsOf } from "./race.js";
 import { WrongRecord } from "./record.js";
@@ -30,7 +31,8 @@ const demand = (condition, sentence) => {
 const KINDS = {
   attempt: {
     line: `{"type":"attempt","format":1,"attempt":"[0-9a-f]{32}","day":"[0-9]{4}-[0-9]{2}-[0-9]{2}","rules":"[A-Za-z0-9-]{1,40}",`
-      + `"name":"${NAME}","secret":"[0-9a-f]{64}","beacon_number":${NUMBER},"beacon":"[0-9a-f]{64}","moves":${list(MOVE)},`
+      + `"name":"${NAME}","secret":"[0-9a-f]{64}","beacon_number":${NUMBER},"beacon":"[0-9a-f]{64}",`
+      + `("drand":"[0-9a-f]{96}",)?"moves":${list(MOVE)},`
       + `${SCORE},"key":"[0-9a-f]{64}"}`,
     label: "attempt",
     isPossible: ({ day }) => isDay(day),
@@ -38,7 +40,13 @@ const KINDS = {
     entropyOf: ({ beacon }) => beacon,
     limitOf: () => LIMIT_MS,
     titleOf: ({ name, day, rules }) => `Attempt of ${name} at the daily deal of ${day}, ${rules}.`,
-    sourceOf: ({ beacon, beacon_number: number }) => `the beacon, entry ${number}: ${beacon}`,
+    *checking({ day, drand, ...record }) {
+      if (drand === undefined) return;
+      const fault = drandFault(day, { drand, ...record });
+      demand(!fault, fault);
+      yield describeDrand(record.beacon_number);
+    },
+    sourceOf: ({ beacon, beacon_number: number, drand }) => `the beacon${drand === undefined ? `, entry ${number}` : ""}: ${beacon}`,
   },
   tournament_race: {
     line: `{"type":"tournament_race","format":1,"tournament":"[0-9a-f]{32}","code":"[a-z]+(-[a-z]+){1,5}","round":[1-9][0-9]{0,4},`
@@ -54,6 +62,7 @@ const KINDS = {
     entropyOf: ({ entropies }, round) => mixEntropies(round, entropies),
     limitOf: ({ limit_seconds: limit }) => 1000 * limit,
     titleOf: ({ name, round, code }) => `Race of ${name} in round ${round} of the tournament ${code}.`,
+    checking: () => [],
     sourceOf: ({ entropies }) => `the entropies of ${entropies.length} players`,
   },
 };
@@ -117,6 +126,7 @@ export function* checkSolo(record, key = null) {
   demand(isSoloSigned(record), "It is not signed with the key that it names.");
   yield `It is signed with the key ${record.key}.`;
   yield `The secret belongs to the commitment ${commitSecret(record.roundId, record.secret)}.`;
+  yield* kind.checking(record);
   yield `The deck follows from the secret and from ${kind.sourceOf(record)}.`;
   yield `The seed is ${record.seed}.`;
   const { moves, placed, direct, time_ms: time } = record;
@@ -134,8 +144,9 @@ export function checkRow(page, row, record) {
   };
   const isOfRow = record.type === "attempt" && record.attempt === row.attempt && record.name === row.name && isSameScore(record, row);
   claim(isOfRow, "is of another attempt than the table shows");
-  const { beacon, beacon_number: number } = page.seal;
-  const isOfDeal = record.secret === page.secret && record.beacon === beacon && record.beacon_number === number;
+  const { beacon, beacon_number: number, drand } = page.seal;
+  const isOfDeal = record.secret === page.secret && record.beacon === beacon && record.beacon_number === number
+    && (record.drand ?? null) === (drand ?? null);
   claim(isOfDeal && record.day === page.day && record.rules === page.rules, "is of another deal than the table");
   claim(isSoloSigned(record), "is not signed with the key that it names");
 }

@@ -115,8 +115,8 @@ export const TEXT = {
   dailyShow: "Show my attempt",
   dailyStop: "End my attempt",
   dailyNotOpened: "The day is over. The table is opened when nobody races this deal any more.",
-  dailyNotDealt: "There is no deal for this day yet. A deal is announced the day before, and dealt at midnight (UTC).",
-  dailyNeverDealt: "It was never dealt, since no server was running.",
+  dailyNotDealt: "There is no deal for this day yet. A deal is announced the day before, and dealt when it begins (UTC).",
+  dailyNeverDealt: "It was never dealt: no server was running, or none could reach drand.",
   dailyResult: ({ won, placed, goal, direct, rank, ended }, time) => [
     `${won ? "You placed every card" : `Your attempt is over: ${placed} of ${goal} cards`}, ${direct} of them straight from the stock, in ${time}.`,
     `Rank ${rank} of ${ended} ${ended === 1 ? "attempt that has" : "attempts that have"} ended so far. The table is opened when the day is over.`,
@@ -272,7 +272,7 @@ export const TEXT = {
   soloLimits: {
     attempt: [
       "What a record alone cannot show:",
-      "that the commitment and the beacon stand in the server's chain of rounds, the one before the other and both before the day.",
+      "that the commitment stands in the server's chain of rounds before the day, and before the beacon if that is an entry of the chain.",
       "that the key is your server's: compare it with GET /key.",
       "whether clocks and limits were kept: times are the server's own.",
     ],

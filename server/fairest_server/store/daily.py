@@ -37,13 +37,19 @@ class DailyName(Value):
 
 
 class DailyDeal(Value):
-    """A daily deal as Redis has it. `beacon` is None before the day has begun, `beacon_number` is its entry."""
+    """A daily deal as Redis has it. `beacon` is None until it is dealt, `beacon_number` is its entry.
+
+    With `is_drand` the deal was announced with a drand round as its beacon: `beacon_number` is the number of the drand
+    round, and `drand` its signature.
+    """
 
     name: DailyName
     secret: bytes
     beacon_number: int = 0
     beacon: bytes | None = None
     is_opened: bool = False
+    is_drand: bool = False
+    drand: bytes | None = None
 
 
 class Added(StrEnum):
@@ -76,16 +82,19 @@ class DailyStore:
         self._move = Script("move_daily.lua")
         self._open = Script("open_daily.lua")
 
-    async def announce(self, name: DailyName, secret: bytes, entry: str) -> bool:
+    async def announce(self, name: DailyName, secret: bytes, entry: str, *, is_drand: bool = False) -> bool:
         """Keep the secret of a deal, and publish its commitment by `entry`; False if the deal has a secret already."""
         names = [daily_keys.deal(*_parts(name)), daily_keys.UNOPENED, keys.round_outbox(daily_keys.BUCKET)]
-        arguments: list[str | bytes | int] = [secret, _member(name), entry, keys.RECORD_SECONDS]
+        arguments: list[str | bytes | int] = [secret, _member(name), entry, keys.RECORD_SECONDS, int(is_drand)]
         return bool(await self._announce.run(self._redis, names, arguments))
 
-    async def keep_beacon(self, name: DailyName, number: int, beacon: bytes) -> None:
-        """Keep the beacon of a deal: the chain of the entry with this number. The first one that is kept stays."""
-        text = f"{number} {beacon.hex()}"
-        await cast("Any", self._redis.hsetnx(daily_keys.deal(*_parts(name)), "beacon", text))
+    async def keep_beacon(self, name: DailyName, number: int, beacon: bytes, drand: bytes | None = None) -> None:
+        """Keep the beacon of a deal: the chain of the entry with this number, or the value of the drand round with this
+        number and this signature. The first one of its kind that is kept stays.
+        """
+        values = [str(number), beacon.hex(), *([] if drand is None else [drand.hex()])]
+        field = "beacon" if drand is None else "drand_round"
+        await cast("Any", self._redis.hsetnx(daily_keys.deal(*_parts(name)), field, " ".join(values)))
 
     async def open(self, name: DailyName, entry: str) -> bool:
         """Open a deal whose day is over if nobody races any more, with the end of its round; return whether it is."""
@@ -110,9 +119,14 @@ class DailyStore:
         fields = cast("dict[bytes, bytes]", await cast("Any", self._redis.hgetall(key)))
         if b"secret" not in fields:
             return None
-        number, _, beacon = fields.get(b"beacon", b"0 ").decode().partition(" ")
-        found = bytes.fromhex(beacon) if beacon else None
-        return DailyDeal(name, fields[b"secret"], int(number), found, b"opened" in fields)
+        is_drand = b"drand" in fields
+        deal = DailyDeal(name, fields[b"secret"], is_opened=b"opened" in fields, is_drand=is_drand)
+        kept = fields.get(b"drand_round" if is_drand else b"beacon")
+        if kept is None:
+            return deal
+        number, *values = kept.decode().split(" ")
+        beacon, *signature = map(bytes.fromhex, values)
+        return replace(deal, beacon_number=int(number), beacon=beacon, drand=signature[0] if signature else None)
 
     async def gaps(self) -> tuple[Gap, ...]:
         """Return the newest times in which no server was running."""

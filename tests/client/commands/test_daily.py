@@ -9,9 +9,18 @@ from redis.asyncio import Redis
 
 from fairest_cli.analysis.judging import Effort
 from fairest_cli.exit_codes import INTERRUPTED
+from fairest_cli.model import drand_beacon
 from fairest_protocol.calculation.daily import next_day
 from fairest_server.store import daily_keys
-from tests.support.daily import LONG_AGO, deal_today, long_ago_moves, open_long_ago
+from tests.support.daily import (
+    LONG_AGO,
+    announce_by_drand,
+    deal_today,
+    long_ago_moves,
+    open_long_ago,
+    open_long_ago_by_drand,
+)
+from tests.support.drand import NETWORK, needs_pyblst
 from tests.support.invoking import invoke, run_typed
 from tests.support.real_terminal import on_terminal
 
@@ -132,6 +141,30 @@ async def test_an_attempt_on_a_deal_that_the_chain_contradicts_ends_with_an_alar
         await redis.hset(key, "beacon", f"1 {'00' * 32}")
     code, shown = await run(tmp_path, server_url, "--name", "ann", typed="sa\nquit\n")
     assert code == 3 and "is not the hash of entry 1" in shown
+
+
+@needs_pyblst
+async def test_an_attempt_on_a_drand_round_that_drand_has_not_signed_ends_with_an_alarm(
+    server_url: str, redis: Redis, tmp_path: Path
+) -> None:
+    """The typed command trusts drand's own network only, and the drand rounds of the tests are not signed by it."""
+    await deal_today(redis, server_url, announce=announce_by_drand, by_drand=True)
+    code, shown = await run(tmp_path, server_url, "--name", "ann", typed="sa\nquit\n")
+    assert code == 3 and "drand has not signed it" in shown
+
+
+@needs_pyblst
+async def test_the_table_of_a_deal_by_drand_says_which_drand_round_it_is(
+    server_url: str, redis: Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drand_beacon, "NETWORK", NETWORK)
+    await open_long_ago_by_drand(redis, server_url)
+    code, shown = await run(tmp_path, server_url, "--day", LONG_AGO.day)
+    number = NETWORK.first_round(LONG_AGO.begins_ms)
+    assert code == 0
+    assert f"Beacon: drand round {number}, " in shown
+    assert "The commitment is entry 1 of the server's list of rounds, from before the day." in " ".join(shown.split())
+    assert "with the signature of drand." in shown
 
 
 async def test_an_attempt_says_where_its_deal_stands_in_the_chain_of_rounds(

@@ -1,12 +1,22 @@
 """The checks of a client in a daily deal: every lie of a server is an alarm."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 
 import pytest
 
 from fairest_cli.model.cheated import Cheated
-from fairest_cli.model.daily_game import DailyGame, after_view, begin_daily, check_opening, refusal_of
-from fairest_protocol.calculation.daily import LIMIT_MS
+from fairest_cli.model.daily_game import (
+    CLOCK_MS,
+    DailyGame,
+    after_view,
+    begin_daily,
+    check_day,
+    check_opening,
+    refusal_of,
+)
+from fairest_protocol.calculation.daily import LIMIT_MS, day_start_ms
+from fairest_protocol.calculation.drand import drand_value
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.calculation.race import Turn
 from fairest_protocol.calculation.rules import VARIANTS
@@ -239,3 +249,36 @@ def test_an_entry_of_a_later_server_is_passed_over() -> None:
     moved = view.entries[0]
     assert isinstance(moved, Moved)
     assert after_view(begun(), view).own.moves == 1
+
+
+MIDNIGHT_MS = day_start_ms("2026-11-24")
+
+
+@pytest.mark.parametrize(
+    ("now_ms", "days"),
+    [
+        (MIDNIGHT_MS + CLOCK_MS, ["2026-11-24"]),
+        (MIDNIGHT_MS + CLOCK_MS - 1, ["2026-11-23", "2026-11-24"]),
+        (MIDNIGHT_MS - CLOCK_MS, ["2026-11-23", "2026-11-24"]),
+        (MIDNIGHT_MS - CLOCK_MS - 1, ["2026-11-23"]),
+    ],
+)
+def test_today_is_the_day_by_our_clock_and_at_midnight_either_one(now_ms: int, days: list[str]) -> None:
+    for day in ("2026-11-22", "2026-11-23", "2026-11-24", "2026-11-25", "2026-13-45"):
+        with nullcontext() if day in days else pytest.raises(Cheated, match=f"shows the daily deal of {day} for"):
+            check_day(day, None, now_ms)
+
+
+def test_a_day_that_was_asked_for_is_the_only_one() -> None:
+    check_day("2026-11-20", "2026-11-20", MIDNIGHT_MS)
+    with pytest.raises(Cheated, match="of 2026-11-24 for that of 2026-11-20"):
+        check_day("2026-11-24", "2026-11-20", MIDNIGHT_MS)
+
+
+def test_a_drand_round_that_is_not_the_first_of_the_day_is_an_alarm() -> None:
+    view = view_of([])
+    assert view.seal is not None
+    signature = bytes(48)
+    seal = view.seal.model_copy(update={"beacon_number": 7, "beacon": drand_value(signature), "drand": signature})
+    with pytest.raises(Cheated, match="is drand round 7, and the first one of its day is"):
+        begin_daily(RULES, view.model_copy(update={"seal": seal}), 0)

@@ -4,21 +4,51 @@ import json
 
 import pytest
 
+from fairest_cli.model import drand_beacon
 from fairest_cli.records.attempt_check import checking_attempt
 from fairest_cli.records.record_check import WrongRecord
 from fairest_cli.text.verification import verify
+from fairest_protocol.calculation.daily import day_start_ms
+from fairest_protocol.calculation.daily_record import DailyRecord
 from fairest_protocol.value import replace
 from fairest_server.live.signing import SigningKey
 from tests.protocol.calculation.test_daily_record import make_record
+from tests.support.drand import NETWORK, needs_pyblst, sign_drand
 
 KEY = SigningKey(bytes(32))
 RECORD = KEY.sign_attempt(make_record())
+FIRST_DRAND = NETWORK.first_round(day_start_ms(RECORD.day))
 
 
 def test_the_record_of_an_attempt_is_proved() -> None:
     verification = verify(RECORD.text(), KEY.public)
     assert verification.is_right
     assert any(RECORD.commitment.hex() in line for line in verification.lines)
+
+
+def by_drand(number: int) -> DailyRecord:
+    """Return the record of an attempt with this drand round as its beacon, of the network of the tests."""
+    return KEY.sign_attempt(make_record(drand=(number, sign_drand(number))))
+
+
+@needs_pyblst
+def test_the_drand_round_of_an_attempt_is_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drand_beacon, "NETWORK", NETWORK)
+    lines = list(checking_attempt(by_drand(FIRST_DRAND).text(), KEY.public))
+    assert f"The beacon is drand round {FIRST_DRAND}, the first one of the day, with the signature of drand." in lines
+    assert any(line.startswith("The deck follows from the secret and from the beacon: ") for line in lines)
+
+
+def test_another_drand_round_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drand_beacon, "NETWORK", NETWORK)
+    with pytest.raises(WrongRecord, match=f"the first one of its day is {FIRST_DRAND}"):
+        list(checking_attempt(by_drand(FIRST_DRAND + 1).text()))
+
+
+@needs_pyblst
+def test_a_drand_round_that_drand_has_not_signed_is_wrong() -> None:
+    with pytest.raises(WrongRecord, match="drand has not signed it"):
+        list(checking_attempt(by_drand(FIRST_DRAND).text()))
 
 
 @pytest.mark.parametrize(

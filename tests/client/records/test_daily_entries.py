@@ -1,22 +1,27 @@
 """What a chain of rounds proves of a daily deal, and each way in which it can contradict one."""
 
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
 
 from fairest_cli.model.cheated import Cheated
 from fairest_cli.records.chain_audit import BrokenChain
-from fairest_cli.records.daily_entries import DailyEntries, may_begin_at
+from fairest_cli.records.daily_entries import LATE_MS, DailyEntries, may_begin_at
 from fairest_protocol.calculation.daily import day_start_ms
+from fairest_protocol.calculation.drand import drand_value
 from fairest_protocol.calculation.rules import VARIANTS
 from fairest_protocol.messages.daily import DailySeal
-from fairest_protocol.messages.rounds import PAGE_LINES, RoundsPage
+from fairest_protocol.messages.rounds import PAGE_LINES, RoundsHead, RoundsPage
+from tests.support.drand import NETWORK, sign_drand
 from tests.support.lying_chain import MadeChain
 
 DAY = "2026-11-24"
 START_MS = day_start_ms(DAY)
 RULES = VARIANTS["classic"].rules
 COMMITMENT, OTHER = bytes([1]) * 32, bytes([2]) * 32
+BY_DRAND = "classic-drand-daily 4 0"
+FIRST_DRAND = NETWORK.first_round(START_MS)
 
 
 class Made:
@@ -34,6 +39,19 @@ class Made:
     def announce(self, before_ms: int = 3_600_000, **changes: Any) -> int:
         return self.open(before_ms, **{"commitment": COMMITMENT, "rules": "classic-daily 4 0", **changes})
 
+    def check_drand(self, known: tuple[RoundsHead, ...] = ()) -> str:
+        """Read the whole chain of a deal by drand; `known` are heads that were shown before."""
+        number = FIRST_DRAND
+        signature = sign_drand(number)
+        seal = DailySeal(
+            round=bytes(16),
+            commitment=COMMITMENT,
+            beacon_number=number,
+            beacon=drand_value(signature),
+            drand=signature,
+        )
+        return self._read(DailyEntries(RULES, DAY, seal), known)
+
     def entries(self, number: int, beacon: bytes | None = None) -> DailyEntries:
         """Return a reader for a deal with its beacon at this number."""
         shown = self.chain.chains[number] if beacon is None else beacon
@@ -50,10 +68,13 @@ class Made:
 
     def check(self, number: int, beacon: bytes | None = None) -> str:
         """Read the whole chain, with the beacon at this number."""
-        entries, head = self.entries(number, beacon), self.chain.head()
+        return self._read(self.entries(number, beacon))
+
+    def _read(self, entries: DailyEntries, known: tuple[RoundsHead, ...] = ()) -> str:
+        head = self.chain.head()
         for page in self.chain.pages():
             entries.add_page(page, PAGE_LINES, head.number)
-        return entries.check(head)
+        return entries.check(head, known)
 
 
 def test_the_entries_of_an_honest_deal_are_named() -> None:
@@ -62,6 +83,98 @@ def test_the_entries_of_an_honest_deal_are_named() -> None:
     number = made.open(5)
     made.open(-5)
     assert made.check(number) == "The commitment is entry 1 of the server's list of rounds, the beacon entry 2."
+
+
+def test_an_honest_deal_by_drand_is_named_with_its_drand_round() -> None:
+    made = Made()
+    made.announce(rules=BY_DRAND)
+    made.open(-5)
+    assert made.check_drand() == "The commitment is entry 1 of the server's list of rounds, from before the day."
+
+
+def test_a_drand_round_for_a_deal_that_was_announced_without_one_is_an_alarm() -> None:
+    made = Made()
+    made.announce()
+    with pytest.raises(Cheated, match="for classic-daily 4 0"):
+        made.check_drand()
+
+
+def test_an_entry_for_a_deal_that_was_announced_for_a_drand_round_is_an_alarm() -> None:
+    made = Made()
+    number = made.announce(rules=BY_DRAND)
+    with pytest.raises(Cheated, match="for classic-drand-daily 4 0"):
+        made.check(number)
+
+
+HOUR_MS = 3_600_000
+
+
+@pytest.mark.parametrize(("before_ms", "is_late"), [(HOUR_MS, False), (HOUR_MS - 1, True), (0, True)])
+def test_a_deal_by_drand_is_announced_an_hour_before_its_day(before_ms: int, is_late: bool) -> None:
+    made = Made()
+    made.announce(before_ms, rules=BY_DRAND)
+    with pytest.raises(Cheated, match="less than an hour before its day") if is_late else nullcontext():
+        made.check_drand()
+
+
+def test_a_commitment_behind_entries_of_its_day_was_added_when_drand_was_known() -> None:
+    made = Made()
+    made.open(0)
+    made.announce(2 * HOUR_MS, rules=BY_DRAND)
+    with pytest.raises(Cheated, match="stands behind entries of its day"):
+        made.check_drand()
+
+
+def test_a_second_announcement_of_the_same_deal_may_follow_when_redis_has_lost_the_first() -> None:
+    made = Made()
+    made.announce(2 * HOUR_MS, rules=BY_DRAND)
+    made.open(0)
+    made.announce(-5, rules=BY_DRAND)
+    assert "is entry 1 of" in made.check_drand()
+
+
+@pytest.mark.parametrize(("later_ms", "is_contradicted"), [(LATE_MS, False), (LATE_MS + 1, True)])
+def test_a_head_that_this_machine_was_shown_contradicts_a_commitment_that_was_added_later(
+    later_ms: int, is_contradicted: bool
+) -> None:
+    made = Made()
+    made.open(4 * HOUR_MS)
+    shown = made.chain.head(START_MS - 2 * HOUR_MS + later_ms - made.chain.now_ms)
+    made.announce(2 * HOUR_MS, rules=BY_DRAND)
+    with pytest.raises(Cheated, match="later than it says") if is_contradicted else nullcontext():
+        made.check_drand(known=(shown,))
+
+
+def test_a_head_that_has_the_commitment_contradicts_nothing() -> None:
+    made = Made()
+    made.announce(2 * HOUR_MS, rules=BY_DRAND)
+    assert "is entry 1 of" in made.check_drand(known=(made.chain.head(HOUR_MS),))
+
+
+@pytest.mark.parametrize("rules", ["classic-daily 4 0", BY_DRAND])
+@pytest.mark.parametrize(("before_ms", "is_early"), [(86_460_000, False), (86_460_001, True)])
+def test_a_commitment_from_more_than_a_day_before_is_an_alarm(rules: str, before_ms: int, is_early: bool) -> None:
+    """Otherwise a server could announce many, on days at which nobody looks."""
+    made = Made()
+    number = made.announce(before_ms, rules=rules)
+    with pytest.raises(Cheated, match="more than a day before its day") if is_early else nullcontext():
+        made.check_drand() if rules == BY_DRAND else made.check(number)
+
+
+def test_a_commitment_for_both_kinds_of_beacon_is_an_alarm() -> None:
+    made = Made()
+    made.announce(2 * HOUR_MS, rules=BY_DRAND)
+    made.announce(2 * HOUR_MS)
+    with pytest.raises(Cheated, match="for classic-daily 4 0"):
+        made.check_drand()
+
+
+@pytest.mark.parametrize("other", ["classic-daily 4 0", "classic-drand-daily 4 0"])
+def test_two_commitments_of_either_kind_are_said(other: str) -> None:
+    made = Made()
+    made.announce(commitment=OTHER, rules=other)
+    made.announce(rules=BY_DRAND)
+    assert made.check_drand().startswith("Beware: 2 commitments were announced for this day")
 
 
 def test_an_announcement_on_an_earlier_page_is_found() -> None:
@@ -148,20 +261,25 @@ def test_a_changed_entry_is_not_the_one_that_was_hashed() -> None:
         made.check(2)
 
 
-@pytest.mark.parametrize(
-    ("commitment", "before_ms", "expected"), [(1, 5, True), (2, 5, False), (2, 25 * 3_600_000, True)]
-)
-def test_the_search_for_the_announcement_ends(commitment: int, before_ms: int, expected: bool) -> None:
+@pytest.mark.parametrize(("before_ms", "expected"), [(86_460_000, False), (86_460_001, True)])
+def test_the_search_for_the_announcement_ends_a_day_and_a_minute_before_the_day(before_ms: int, expected: bool) -> None:
     made = Made()
-    made.open(before_ms, bytes([commitment]) * 32)
-    assert may_begin_at(made.chain.page(0), DAY, COMMITMENT) is expected
+    made.open(before_ms)
+    made.open(5)
+    assert may_begin_at(made.chain.page(0), DAY) is expected
+
+
+def test_the_search_goes_on_behind_the_announcement_since_there_may_be_another_one() -> None:
+    made = Made()
+    made.announce()
+    assert not may_begin_at(made.chain.page(0), DAY)
 
 
 def test_the_search_for_the_announcement_refuses_lines_that_are_no_entries() -> None:
     made = Made()
     made.chain.add_line("{}")
     with pytest.raises(BrokenChain, match="not entries"):
-        may_begin_at(made.chain.page(0), DAY, COMMITMENT)
+        may_begin_at(made.chain.page(0), DAY)
 
 
 @pytest.mark.parametrize(
@@ -182,7 +300,7 @@ def test_a_beacon_is_the_last_entry_before_midnight_to_the_millisecond(
     assert made.problem(number) == problem
 
 
-@pytest.mark.parametrize(("before_ms", "is_another"), [(86_400_001, False), (86_400_000, True), (1, True)])
+@pytest.mark.parametrize(("before_ms", "is_another"), [(86_460_001, False), (86_460_000, True), (1, True)])
 def test_another_announcement_counts_from_the_beginning_of_the_day_before(before_ms: int, is_another: bool) -> None:
     made = Made()
     made.announce(commitment=OTHER, before_ms=before_ms)
@@ -289,25 +407,9 @@ def test_a_line_that_is_not_the_next_entry_breaks_the_chain(line: str, problem: 
         made.check(1, bytes(32))
 
 
-@pytest.mark.parametrize(("before_ms", "expected"), [(86_400_000, False), (86_400_001, True)])
-def test_the_search_for_the_announcement_ends_a_day_before_the_day(before_ms: int, expected: bool) -> None:
-    made = Made()
-    made.open(before_ms)
-    made.open(5)
-    assert may_begin_at(made.chain.page(0), DAY, COMMITMENT) is expected
-
-
 def test_the_search_for_the_announcement_ends_at_an_empty_page() -> None:
     page = RoundsPage(page=0, before=bytes(32), lines=())
-    assert may_begin_at(page, DAY, COMMITMENT)
-
-
-def test_the_search_for_the_announcement_looks_at_all_entries_of_a_page() -> None:
-    made = Made()
-    made.open(5)
-    made.announce()
-    made.open(5)
-    assert may_begin_at(made.chain.page(0), DAY, COMMITMENT)
+    assert may_begin_at(page, DAY)
 
 
 def test_a_list_of_no_pages_does_not_end_with_its_head() -> None:

@@ -4,14 +4,17 @@ from typing import Any
 
 import pytest
 
+from fairest_cli.model import drand_beacon
 from fairest_cli.model.cheated import Cheated
-from fairest_cli.records.heads import heads_folder, load_heads
+from fairest_cli.records.heads import heads_folder, keep_head, load_heads
 from fairest_cli.session.daily_chain import TOO_OLD, look_up_daily
 from fairest_protocol.calculation.daily import day_start_ms
+from fairest_protocol.calculation.drand import drand_value
 from fairest_protocol.calculation.rules import VARIANTS
 from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.daily import DailySeal
 from fairest_protocol.messages.rounds import PAGE_LINES
+from tests.support.drand import NETWORK, sign_drand
 from tests.support.lying_chain import KEY, LaggingOnce, MadeChain, serving_pages
 from tests.support.ports import free_port
 
@@ -27,10 +30,19 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fairest_cli.session.round_pages.STALE_HEAD_SECONDS", 0.0)
 
 
-def made_chain(rounds: int = 3) -> MadeChain:
+def drand_seal() -> DailySeal:
+    """Return the seal of the deal with the first drand round of its day, of the network of the tests."""
+    number = NETWORK.first_round(day_start_ms(DAY))
+    value = drand_value(sign_drand(number))
+    return DailySeal(
+        round=bytes(16), commitment=COMMITMENT, beacon_number=number, beacon=value, drand=sign_drand(number)
+    )
+
+
+def made_chain(rounds: int = 3, announced: str = "classic-daily 4 0") -> MadeChain:
     """Return a chain with the announcement of a deal, then rounds, all before the day."""
-    chain = MadeChain(day_start_ms(DAY) - 3_600_000)
-    chain.add({"type": "opened", "commitment": COMMITMENT.hex(), "rules": "classic-daily 4 0"})
+    chain = MadeChain(day_start_ms(DAY) - 7_200_000)
+    chain.add({"type": "opened", "commitment": COMMITMENT.hex(), "rules": announced})
     for number in range(rounds):
         chain.add({"type": "opened", "commitment": f"{number + 2:064x}", "rules": "classic 4 0"})
     return chain
@@ -50,6 +62,38 @@ def look_up(answers: dict[str, bytes], seal: DailySeal) -> str:
 def test_a_deal_is_found_pages_before_its_beacon() -> None:
     chain = made_chain(2 * PAGE_LINES)
     assert "is entry 1 of the server's list" in look_up(chain.answers(), seal_of(chain))
+
+
+def test_a_deal_by_drand_is_found_from_the_end_of_the_list_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drand_beacon, "NETWORK", NETWORK)
+    chain = made_chain(2 * PAGE_LINES, "classic-drand-daily 4 0")
+    assert "is entry 1 of the server's list of rounds, from before the day" in look_up(chain.answers(), drand_seal())
+
+
+def test_a_deal_by_drand_that_an_empty_list_does_not_have_is_an_alarm() -> None:
+    with pytest.raises(Cheated, match="is not in the server's list of rounds"):
+        look_up(MadeChain(day_start_ms(DAY)).answers(), drand_seal())
+
+
+def test_a_deal_by_drand_is_not_looked_for_behind_too_many_entries(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fairest_cli.session.daily_chain.MAX_ENTRIES", PAGE_LINES)
+    chain = made_chain(2 * PAGE_LINES, "classic-drand-daily 4 0")
+    assert look_up(chain.answers(), drand_seal()).startswith(TOO_OLD)
+
+
+def test_a_commitment_that_joined_the_list_behind_a_head_that_we_were_shown_is_an_alarm() -> None:
+    """The server has announced the deal when the drand round was known, with a time from before."""
+    chain = MadeChain(day_start_ms(DAY) - 8 * 3_600_000)
+    chain.add({"type": "opened", "commitment": f"{2:064x}", "rules": "classic 4 0"})
+    keep_head(heads_folder(), KEY.public, chain.head(7 * 3_600_000))
+    chain.add({"type": "opened", "commitment": COMMITMENT.hex(), "rules": "classic-drand-daily 4 0"})
+    with pytest.raises(Cheated, match="this machine was shown the list without it"):
+        look_up(chain.answers(), drand_seal())
+
+
+def test_what_was_checked_of_a_drand_round_is_said_without_the_list_as_well() -> None:
+    said = look_up_daily(f"ws://127.0.0.1:{free_port()}", RULES, DAY, drand_seal())
+    assert "could not be looked up" in said and "The beacon is drand round" in said
 
 
 def test_the_head_is_kept_for_the_next_audit() -> None:

@@ -8,15 +8,18 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
+from fairest_cli.model import drand_beacon
 from fairest_cli.model.cheated import Cheated
 from fairest_cli.session.daily_connection import DailyConnection
 from fairest_cli.session.identity import Identity
+from fairest_cli.session.own_clock import now_ms
 from fairest_cli.session.request_connection import ANSWER_SECONDS
 from fairest_cli.session.websocket import Rejected
 from fairest_cli.text.daily_player import race_daily
 from fairest_protocol.calculation.moves import MOVES, STOP
 from fairest_protocol.calculation.rules import VARIANTS
-from tests.support.daily import deal_today
+from tests.support.daily import announce_by_drand, deal_today
+from tests.support.drand import NETWORK
 from tests.support.ports import free_port
 from tests.support.processes import Fleet, RedisProcess, redis_process, serving_fleet
 
@@ -46,6 +49,28 @@ async def test_a_connection_that_is_cut_goes_on_with_the_next_move(server_url: s
         await connection.close()
         game = await connection.play(MOVES["sb"])
         assert game.own.moves == 2
+
+
+async def test_an_attempt_at_a_deal_by_drand_is_raced(
+    server_url: str, redis: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drand_beacon, "NETWORK", NETWORK)
+    await deal_today(redis, server_url, announce=announce_by_drand, by_drand=True)
+    async with connected(server_url) as connection:
+        await connection.begin()
+        game = await connection.play(STOP)
+        assert game.result is not None and game.seal.drand is not None
+
+
+async def test_another_day_than_today_is_an_alarm(
+    server_url: str, redis: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its deck is known when it is over, and a server could show one that a friend has raced."""
+    await deal_today(redis, server_url)
+    monkeypatch.setattr("fairest_cli.session.daily_connection.now_ms", lambda: now_ms() + 2 * 86_400_000)
+    async with connected(server_url) as connection:
+        with pytest.raises(Cheated, match="which it is by the clock of this machine"):
+            await connection.begin()
 
 
 async def test_a_second_begin_leads_to_the_same_attempt(server_url: str, redis: Redis) -> None:

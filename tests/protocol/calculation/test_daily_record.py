@@ -2,12 +2,14 @@
 
 import json
 from contextlib import nullcontext
+from typing import Any
 
 import pytest
 
 from fairest_protocol.calculation.daily import score_attempt
 from fairest_protocol.calculation.daily_record import DailyRecord, is_daily_record, parse_daily_record
 from fairest_protocol.calculation.deal import make_deal
+from fairest_protocol.calculation.drand import drand_value
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.calculation.race import start_race
 from fairest_protocol.calculation.record import BadRecord
@@ -20,8 +22,14 @@ from tests.support.daily import BEACON, SECRET, careless_moves
 RULES = VARIANTS["classic"].rules
 
 
-def make_record(day: str = "2026-11-24") -> DailyRecord:
-    record = DailyRecord("ab" * 16, day, RULES, "ann", SECRET, 7, BEACON, (), None, bytes(32), bytes(64))  # type: ignore[arg-type]
+def make_record(day: str = "2026-11-24", drand: tuple[int, bytes] | None = None) -> DailyRecord:
+    """Return the record of an attempt; `drand` is the drand round that is the beacon: its number and its signature."""
+    number, signature = drand or (7, b"")
+    beacon = drand_value(signature) if drand else BEACON
+    none: Any = None
+    record = DailyRecord(
+        "ab" * 16, day, RULES, "ann", SECRET, number, beacon, (), none, bytes(32), bytes(64), signature
+    )
     race = start_race(RULES, make_deal(RULES, record.seed), seats=1)
     moves = tuple(TimedMove(100 * number, MOVES[text]) for number, text in enumerate(careless_moves(race), 1))
     for timed in moves:
@@ -33,6 +41,20 @@ def test_a_record_is_read_as_it_was_written() -> None:
     record = make_record()
     assert is_daily_record(record.text())
     assert parse_daily_record(record.text()) == record
+
+
+def test_a_record_with_a_drand_round_is_read_as_it_was_written() -> None:
+    record = make_record(drand=(7, bytes(range(48))))
+    assert '"drand":"000102' in record.text()
+    assert parse_daily_record(record.text()) == record
+
+
+@pytest.mark.parametrize("drand", ["", "00" * 47, "00" * 49, None, 7])
+def test_a_drand_round_has_a_signature_of_48_bytes(drand: object) -> None:
+    first, second = make_record(drand=(7, bytes(48))).text().splitlines()
+    line = json.dumps({**json.loads(first), "drand": drand}, separators=(",", ":"))
+    with pytest.raises(BadRecord):
+        parse_daily_record(f"{line}\n{second}\n")
 
 
 def _changed(field: str, value: object) -> str:

@@ -10,7 +10,8 @@ if known then
 end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-if now >= tonumber(ARGV[4]) or redis.call('HEXISTS', KEYS[1], 'beacon') == 0
+local beacon = redis.call('HEXISTS', KEYS[1], 'drand') == 1 and 'drand_round' or 'beacon'
+if now >= tonumber(ARGV[4]) or redis.call('HEXISTS', KEYS[1], beacon) == 0
     or redis.call('HEXISTS', KEYS[1], 'opened') == 1 then
   return false
 end
