@@ -1,6 +1,7 @@
 """The page says of a head of a chain of rounds what `fairest` says, and keeps as many as it should."""
 
 import itertools
+import json
 import random
 from typing import Any
 
@@ -46,10 +47,13 @@ def test_a_head_is_judged_as_by_fairest() -> None:
         assert any(part in problem for problem in problems), "each sentence was compared"
 
 
-def test_a_head_that_is_known_is_not_kept_twice() -> None:
-    head = KEY.sign_head(7, bytes(32), NOW_MS)
-    again = KEY.sign_head(7, bytes(32), NOW_MS + 1000)
-    assert len(ask_page([question(again, [head])])[0]["after"]) == 1
+def test_of_heads_at_which_the_chain_stood_still_the_first_and_the_last_are_kept() -> None:
+    known: list[RoundsHead] = []
+    for later_ms in (0, 10, 10, 30, 20):
+        shown = KEY.sign_head(7, bytes(32), NOW_MS + later_ms)
+        [answer] = ask_page([question(shown, known)])
+        known = [RoundsHead.model_validate_json(json.dumps(head)) for head in answer["after"]]
+    assert [head.at_ms - NOW_MS for head in known] == [0, 30]
 
 
 def test_of_many_heads_the_older_ones_are_thinned() -> None:

@@ -44,14 +44,20 @@ def load_heads(folder: Path, key: bytes) -> tuple[RoundsHead, ...]:
 
 
 def keep_head(folder: Path, key: bytes, head: RoundsHead) -> None:
-    """Add a head, whose signature was checked, to those that were shown. Raises OSError."""
+    """Add a head, whose signature was checked, to those that were shown. Raises OSError.
+
+    Of heads that differ in their time alone, the first and the last one stay: nothing joined the chain between them.
+    """
     try:
         known = load_heads(folder, key)
     except ValueError:
         known = ()
-    if any((each.number, each.chain) == (head.number, head.chain) for each in known):
+    same = [each for each in known if (each.number, each.chain) == (head.number, head.chain)]
+    if any(head.at_ms <= each.at_ms for each in same):
         return
-    heads = sorted((*known, head), key=lambda each: (each.number, each.at_ms))
+    heads = sorted(
+        (*(each for each in known if each not in same[1:]), head), key=lambda each: (each.number, each.at_ms)
+    )
     if len(heads) > MAX_HEADS:
         half = len(heads) // 2
         heads = [*heads[:half:2], *heads[half:]]

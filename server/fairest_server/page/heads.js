@@ -37,10 +37,14 @@ export function headProblem(head, key, now_ms, known) {
   return head.at_ms + OLDEST_MS < now_ms ? `Beware: the head of this server's chain of rounds is ${seconds} seconds old.` : "";
 }
 
-/** Return the heads that are known after one, whose signature was checked, was shown. */
+/**
+ * Return the heads that are known after one, whose signature was checked, was shown. Of heads that differ in their time alone, the
+ * first and the last one stay: nothing joined the chain between them.
+ */
 export function headsAfter(known, head) {
-  if (known.some(({ number, chain }) => number === head.number && chain === head.chain)) return known;
-  const heads = [...known, head].sort((one, other) => one.number - other.number || one.at_ms - other.at_ms);
+  const same = known.filter(({ number, chain }) => number === head.number && chain === head.chain);
+  if (same.some(({ at_ms }) => head.at_ms <= at_ms)) return known;
+  const heads = [...known.filter((each) => !same.slice(1).includes(each)), head].sort((one, other) => one.number - other.number || one.at_ms - other.at_ms);
   const half = Math.floor(heads.length / 2);
   return heads.length > MAX_HEADS ? heads.filter((_, place) => place >= half || place % 2 === 0) : heads;
 }

@@ -63,9 +63,15 @@ def test_heads_are_kept_for_each_key(tmp_path: Path) -> None:
 
 
 def test_an_older_head_does_not_replace_a_newer_one_nor_a_fork_the_first(tmp_path: Path) -> None:
-    for shown in (head(7, 1), head(6), head(7, 2), head(7, 1, NOW_MS + 5)):
+    for shown in (head(7, 1), head(6), head(7, 2), head(7, 1, NOW_MS - 5)):
         keep_head(tmp_path, KEY.public, shown)
     assert [(each.number, each.chain[0]) for each in load_heads(tmp_path, KEY.public)] == [(6, 0), (7, 1), (7, 2)]
+
+
+def test_of_heads_at_which_the_chain_stood_still_the_first_and_the_last_are_kept(tmp_path: Path) -> None:
+    for later_ms in (0, 10, 10, 30, 20):
+        keep_head(tmp_path, KEY.public, head(7, at_ms=NOW_MS + later_ms))
+    assert [each.at_ms - NOW_MS for each in load_heads(tmp_path, KEY.public)] == [0, 30]
 
 
 def test_a_damaged_file_is_an_error_and_the_next_head_begins_it_anew(tmp_path: Path) -> None:
