@@ -40,9 +40,13 @@ class WireClient:
         self.tag: str | None = None
         self.received: list[FromServer] = []
         self.frames: list[str] = []
+        self._requests: dict[str, Message] = {}
+        """The newest message of each type that was sent."""
 
     async def send(self, message: Message | str | bytes) -> None:
         """Send a message, or any frame at all."""
+        if isinstance(message, Message):
+            self._requests[getattr(message, "type", "")] = message
         await self.socket.send(encode(message).decode() if isinstance(message, Message) else message)
 
     async def receive(self) -> FromServer:
@@ -66,17 +70,28 @@ class WireClient:
         return message
 
     async def receive_a(self, kind: type[M]) -> M:
-        """Return the next message of this kind."""
+        """Return the next message of this kind; follow refusals before it, unless one is waited for."""
         while True:
-            message = await self.receive()
+            message = await (self.receive() if issubclass(kind, Refused) else self._receive_and_follow())
             if isinstance(message, kind):
                 return message
 
     async def receive_until(self, condition: Callable[[Scene], bool]) -> Scene:
         """Receive messages until `condition` holds for the scene; return the scene."""
         while self.scene is None or not condition(self.scene):
-            await self.receive()
+            await self._receive_and_follow()
         return self.scene
+
+    async def _receive_and_follow(self) -> FromServer:
+        """Return the next message. A refusal that says to send again is followed, as by every client.
+
+        Redis was silent for some seconds, as it is on a machine that stood still.
+        """
+        message = await self.receive()
+        if isinstance(message, Refused) and message.code in SEND_AGAIN and message.to in self._requests:
+            await asyncio.sleep(RETRY_SECONDS)
+            await self.send(self._requests[message.to])
+        return message
 
     async def expect_refusal(self, message: Message) -> Refused:
         """Send a message; return the refusal."""
@@ -92,16 +107,13 @@ class WireClient:
                 return heard
 
     async def enter(self, request: Create | Join | Watch) -> Snapshot:
-        """Create, join or watch a room. A refusal that says to ask again is followed, as by every client."""
+        """Create, join or watch a room."""
         await self.send(request)
         while True:
-            answer = await self.receive()
+            answer = await self._receive_and_follow()
             if isinstance(answer, Snapshot):
                 return answer
-            if isinstance(answer, Refused):
-                assert answer.code in SEND_AGAIN, answer
-                await asyncio.sleep(RETRY_SECONDS)
-                await self.send(request)
+            assert not isinstance(answer, Refused) or answer.code in SEND_AGAIN, answer
 
     async def resume(self, room: str) -> Snapshot:
         """Resume a seat from position 0, as a client does that has kept only its token."""
@@ -135,12 +147,7 @@ class WireClient:
     async def _send_until(self, message: Ready | Reveal, condition: Callable[[Scene], bool]) -> Scene:
         """Send a message, and again after a refusal that says so, until `condition` holds; return the scene."""
         await self.send(message)
-        while self.scene is None or not condition(self.scene):
-            heard = await self.receive()
-            if isinstance(heard, Refused) and heard.to == message.type and heard.code in SEND_AGAIN:
-                await asyncio.sleep(RETRY_SECONDS)
-                await self.send(message)
-        return self.scene
+        return await self.receive_until(condition)
 
     def board_is_dealt(self, scene: Scene) -> bool:
         """Return whether our first card is turned."""
@@ -155,11 +162,7 @@ class WireClient:
         move = Play(number=number, move=MOVES[text])
         await self.send(move)
         while self.scene.seats[self.seat].moves < number and self.scene.phase is not Phase.FINISHED:
-            message = await self.receive()
-            if isinstance(message, Refused) and message.to == "play" and message.code in SEND_AGAIN:
-                # Redis was silent for some seconds, as it is on a machine that stood still.
-                await asyncio.sleep(RETRY_SECONDS)
-                await self.send(move)
+            await self._receive_and_follow()
         return self.scene
 
 
