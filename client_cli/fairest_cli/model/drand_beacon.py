@@ -33,6 +33,11 @@ def check_drand(day: str, number: int, beacon: bytes, signature: bytes) -> None:
         raise Cheated(f"The beacon of the daily deal is not drand round {number}: drand has not signed it.")
 
 
+def describe_drand_briefly(number: int) -> str:
+    """Return the same as `describe_drand` for a line of the full screen."""
+    return f"Beacon: drand round {number}, {'signed' if CAN_CHECK else 'signature not checked'}."
+
+
 def describe_drand(number: int) -> str:
     """Return in a sentence what is known of a beacon that `check_drand` has passed."""
     if CAN_CHECK:

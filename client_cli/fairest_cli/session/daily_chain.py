@@ -3,7 +3,6 @@
 from contextlib import suppress
 
 from fairest_cli.model.cheated import Cheated
-from fairest_cli.model.drand_beacon import describe_drand
 from fairest_cli.records.chain_audit import BrokenChain
 from fairest_cli.records.daily_entries import DailyEntries, may_begin_at
 from fairest_cli.records.heads import heads_folder, keep_head, load_heads
@@ -18,15 +17,9 @@ TOO_OLD = "Its announcement is older than the entries that the server keeps, so 
 def look_up_daily(server_url: str, rules: Rules, day: str, seal: DailySeal) -> str:
     """Return in a sentence whether the server's chain of rounds has the commitment and the beacon of a daily deal.
 
-    Of a drand round it is said whether its signature was checked; `check_beacon` does that when the seal is shown.
     A chain that cannot be read proves nothing, and the sentence says so. Raises `Cheated` if the chain contradicts the
     deal, or itself. Blocks on the network.
     """
-    found = _try_look_up(server_url, rules, day, seal)
-    return found if seal.drand is None else f"{found} {describe_drand(seal.beacon_number)}"
-
-
-def _try_look_up(server_url: str, rules: Rules, day: str, seal: DailySeal) -> str:
     try:
         return _look_up(server_url, rules, day, seal)
     except BrokenChain as reason:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from fairest_cli.model.cheated import Cheated
 from fairest_cli.model.daily_game import check_opening
 from fairest_cli.model.daily_table import check_own_row, check_row, check_table
-from fairest_cli.model.drand_beacon import check_beacon
+from fairest_cli.model.drand_beacon import check_beacon, describe_drand
 from fairest_cli.records.daily_notes import DailyNote, daily_folder, load_notes
 from fairest_cli.session.daily_chain import look_up_daily
 from fairest_cli.session.daily_pages import fetch_attempt, fetch_daily, fetch_table
@@ -63,6 +63,8 @@ def open_daily(server: str, rules: Rules, day: str, name: str | None = None) -> 
     note = _own_note(server, rules.name, day, name)
     check_opening(page.seal, rules, page.secret, note.envelopes if note else ())
     proofs = ["The secret belongs to the commitment.", look_up_daily(server, rules, day, page.seal)]
+    if page.seal.drand is not None:
+        proofs.append(describe_drand(page.seal.beacon_number))
     own = None
     if note is not None:
         if note.seal != page.seal:

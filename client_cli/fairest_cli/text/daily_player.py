@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 
 from fairest_cli.model.daily_game import DailyGame, refusal_of
+from fairest_cli.model.drand_beacon import describe_drand
 from fairest_cli.records.daily_notes import keep_note
 from fairest_cli.session.daily_chain import look_up_daily
 from fairest_cli.session.daily_connection import DailyConnection
@@ -40,6 +41,8 @@ async def _race(
 ) -> DailyGame:
     for note in filter(None, (clean(connection.problem), _note(server, connection, game))):
         print_line(note)
+    if game.seal.drand is not None:
+        print_line(describe_drand(game.seal.beacon_number))
     print_line(HELP)
     _show(game, print_line)
     if game.result is not None:

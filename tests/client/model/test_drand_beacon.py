@@ -4,7 +4,7 @@ import pytest
 
 from fairest_cli.model import drand_beacon
 from fairest_cli.model.cheated import Cheated
-from fairest_cli.model.drand_beacon import check_drand, describe_drand
+from fairest_cli.model.drand_beacon import check_drand, describe_drand, describe_drand_briefly
 from fairest_protocol.calculation.daily import day_start_ms
 from fairest_protocol.calculation.drand import drand_value
 from tests.support.drand import NETWORK, needs_pyblst, sign_drand
@@ -47,6 +47,14 @@ def test_a_beacon_that_is_not_the_value_of_its_signature_is_an_alarm() -> None:
 @needs_pyblst
 def test_what_was_checked_is_said() -> None:
     assert describe_drand(7) == "The beacon is drand round 7, the first one of the day, with the signature of drand."
+
+
+@pytest.mark.parametrize(("can_check", "said"), [(True, "signed"), (False, "signature not checked")])
+def test_the_full_screen_has_a_line_for_what_was_checked(
+    can_check: bool, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drand_beacon, "CAN_CHECK", can_check)
+    assert describe_drand_briefly(7) == f"Beacon: drand round 7, {said}."
 
 
 def test_without_pyblst_it_is_said_that_the_signature_was_not_checked(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -62,6 +62,17 @@ async def test_an_attempt_at_a_deal_by_drand_is_raced(
         assert game.result is not None and game.seal.drand is not None
 
 
+async def test_the_drand_round_of_a_deal_is_said_in_lines(
+    server_url: str, redis: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drand_beacon, "NETWORK", NETWORK)
+    await deal_today(redis, server_url, announce=announce_by_drand, by_drand=True)
+    printed: list[str] = []
+    async with connected(server_url) as connection:
+        await race_daily(connection, server_url, typed("stop"), printed.append)
+    assert any(line.startswith("The beacon is drand round ") for line in printed)
+
+
 async def test_another_day_than_today_is_an_alarm(
     server_url: str, redis: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from fairest_cli.model.cheated import Cheated
 from fairest_cli.model.daily_game import DailyGame, refusal_of
+from fairest_cli.model.drand_beacon import describe_drand_briefly
 from fairest_cli.records.daily_notes import daily_folder, day_under_way, keep_note
 from fairest_cli.session.daily_chain import look_up_daily
 from fairest_cli.session.daily_connection import DailyConnection
@@ -102,7 +103,8 @@ class DailyScreen(JudgedTable):
             self.app.push_screen(cheated_page(reason))
         else:
             if self.game is game:
-                self.show_notice(proof)
+                number = game.seal.beacon_number
+                self.show_notice(proof if game.seal.drand is None else f"{describe_drand_briefly(number)} {proof}")
 
     def _on_played(self, connection: DailyConnection) -> None:
         self.game = connection.game

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
+from fairest_cli.model import drand_beacon
 from fairest_cli.tui.launch import AtHome, InDaily
 from fairest_cli.tui.screens.daily import DailyScreen
 from fairest_cli.tui.screens.home import HomeScreen
@@ -12,7 +13,8 @@ from fairest_cli.tui.screens.practice_menu import DailyMenu
 from fairest_cli.tui.screens.text_page import TextPage
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.calculation.rules import choose_rules
-from tests.support.daily import deal_today
+from tests.support.daily import announce_by_drand, deal_today
+from tests.support.drand import NETWORK
 from tests.support.full_screen import Terminal, terminal
 
 pytestmark = pytest.mark.usefixtures("home")
@@ -113,3 +115,14 @@ async def test_without_an_attempt_escape_leaves_at_once(server_url: str, tmp_pat
         await player.sees("Esc back")
         await player.press("escape")
         await player.is_on(HomeScreen)
+
+
+async def test_the_notice_of_a_deal_by_drand_begins_with_its_beacon(
+    server_url: str, redis: Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drand_beacon, "NETWORK", NETWORK)
+    await deal_today(redis, server_url, announce=announce_by_drand, by_drand=True)
+    async with terminal(InDaily(CLASSIC, server_url, "ann"), tmp_path) as player:
+        await begun(player)
+        await player.sees("Beacon: drand round ")
+        await player.sees("The commitment is entry 1 of")
