@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Origin, Subprotocol
@@ -71,8 +71,9 @@ class WireClient:
 
     async def receive_a(self, kind: type[M]) -> M:
         """Return the next message of this kind; follow refusals before it, unless one is waited for."""
+        is_refusal_wanted = Refused in (kind, *get_args(kind))
         while True:
-            message = await (self.receive() if issubclass(kind, Refused) else self._receive_and_follow())
+            message = await (self.receive() if is_refusal_wanted else self._receive_and_follow())
             if isinstance(message, kind):
                 return message
 
