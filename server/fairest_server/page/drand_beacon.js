@@ -9,7 +9,7 @@ const PERIOD_MS = 3000;
 const SIGNATURE = /^[0-9a-f]{96}$/i;
 
 /** Return the number of the first drand round of a day. */
-export const firstDrandRound = (day) => 1 + Math.ceil((Date.parse(day) - GENESIS_MS) / PERIOD_MS);
+const firstDrandRound = (day) => 1 + Math.ceil((Date.parse(day) - GENESIS_MS) / PERIOD_MS);
 
 /** Return whether the beacon of a seal is a drand round. */
 export const isDrand = ({ drand }) => (drand ?? null) !== null;
