@@ -15,8 +15,8 @@ def test_nothing_is_announced_just_before_midnight() -> None:
     assert day_to_announce(START_MS + DAY_MS - ANNOUNCED_BEFORE_MS + 1, is_drand=False) is None
 
 
-def test_a_deal_by_drand_is_announced_an_hour_earlier() -> None:
-    last_ms = START_MS + DAY_MS - ANNOUNCED_BEFORE_MS - 3_600_000
+def test_a_deal_by_drand_is_announced_twelve_hours_earlier() -> None:
+    last_ms = START_MS + DAY_MS - ANNOUNCED_BEFORE_MS - 12 * 3_600_000
     assert day_to_announce(last_ms, is_drand=True) == "2026-11-25"
     assert day_to_announce(last_ms + 1, is_drand=True) is None
 

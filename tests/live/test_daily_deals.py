@@ -45,7 +45,7 @@ async def dealt(redis: Redis, name: DailyName = TODAY) -> DailyDeal:
 
 async def announce_by_drand(redis: BatchingRedis) -> None:
     """Announce the deals of `TODAY` hours before it, with a drand round as their beacon."""
-    await deals_at(redis, START_MS - 7_200_000, "http://127.0.0.1:9").advance()
+    await deals_at(redis, START_MS - 13 * 3_600_000, "http://127.0.0.1:9").advance()
 
 
 async def outbox(redis: Redis) -> list[ChainedOpening | ChainedEnd]:
@@ -137,8 +137,8 @@ async def test_a_relay_without_the_drand_round_is_asked_again_after_ten_seconds(
     assert [beacon is None for beacon in beacons] == [True, True, False]
 
 
-async def test_a_deal_by_drand_is_not_announced_in_the_last_hour_before_its_day(redis: BatchingRedis) -> None:
-    await deals_at(redis, START_MS - 3_600_000, "http://127.0.0.1:9").advance()
+async def test_a_deal_by_drand_is_not_announced_in_the_last_twelve_hours_before_its_day(redis: BatchingRedis) -> None:
+    await deals_at(redis, START_MS - 12 * 3_600_000, "http://127.0.0.1:9").advance()
     assert await outbox(redis) == []
 
 

@@ -55,7 +55,7 @@ SENTENCES = (
     "is not in the server's list",
     "for senior",
     "for classic",
-    "less than an hour before its day",
+    "less than twelve hours before its day",
     "behind entries of its day",
     "later than it says",
     "more than a day before its day",
@@ -76,15 +76,15 @@ Case = tuple[DailySeal, list[RoundsPage], RoundsHead, list[RoundsHead]]
 
 def made_chain(chance: random.Random) -> MadeChain:
     """Return a chain of entries around the beginning of a day, honest or not in what it announces."""
-    chain = MadeChain(BEGINS_MS - chance.choice([30, 6, 3, 1, 7_200, 7_200]) * 1000 - 500)
+    chain = MadeChain(BEGINS_MS - chance.choice([30, 6, 3, 1, 46_800, 46_800]) * 1000 - 500)
     if chance.random() < 0.1:
         # An announcement that was added when the day had begun, with a time from before.
         chain.now_ms = BEGINS_MS
         chain.play(MadeRound(chance))
-        chain.now_ms = BEGINS_MS - 7_200_000
+        chain.now_ms = BEGINS_MS - 46_800_000
     for _ in range(chance.randint(1, 6)):
         made = MadeRound(chance)
-        chain.now_ms += chance.choice([0, 0, 0, 0, 0, 7_200_000, -7_200_000, -14_400_000])
+        chain.now_ms += chance.choice([0, 0, 0, 0, 0, 46_800_000, -46_800_000, -93_600_000])
         kind = chance.choice(["announced", "announced", "other", "senior", "played", "lost", "yesterday"])
         if kind == "played":
             chain.play(made)
@@ -124,7 +124,7 @@ def random_case(chance: random.Random) -> Case:
         pages = [RoundsPage(page=0, before=pages[0].before, lines=tuple(lines))]
     if chance.random() < 0.1:
         pages.append(RoundsPage(page=chance.choice([1, 2]), before=bytes(32), lines=()))
-    known = [chain.head(chance.choice([-7_200_000, -1, 0, 7_200_000]))] if chance.random() < 0.3 else []
+    known = [chain.head(chance.choice([-46_800_000, -1, 0, 46_800_000]))] if chance.random() < 0.3 else []
     known = [head.model_copy(update={"number": chance.randrange(head.number + 1)}) for head in known]
     return seal, pages, head, known
 

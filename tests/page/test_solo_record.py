@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import pytest
 
+from fairest_cli.model import drand_beacon
 from fairest_cli.model.drand_beacon import RELAY
 from fairest_cli.records.attempt_check import checking_attempt
 from fairest_cli.records.daily_match import as_match
@@ -138,9 +139,16 @@ def test_a_record_without_its_signature_is_wrong(record: DailyRecord | Tournamen
     assert ask_solo(text) == [verdict_of(text)]
 
 
-@pytest.mark.parametrize("text", [ATTEMPT.text(), RACE.text()], ids=("attempt", "race"))
+@pytest.mark.parametrize(
+    "text",
+    [ATTEMPT.text(), attempt_by_drand(FIRST_DRAND), RACE.text()],
+    ids=("attempt", "attempt by drand", "race"),
+)
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 8))])
-def test_the_page_agrees_with_verify_on_every_forged_record(seed: int, text: str) -> None:
+def test_the_page_agrees_with_verify_on_every_forged_record(
+    monkeypatch: pytest.MonkeyPatch, seed: int, text: str
+) -> None:
+    monkeypatch.setattr(drand_beacon, "CAN_CHECK", False)  # as in the page
     chance = random.Random(f"solo {seed}")
     texts = [forge(text, chance) for _ in range(FORGED)]
     for forged, verdict in zip(texts, ask_solo(*texts), strict=True):

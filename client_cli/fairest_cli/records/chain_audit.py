@@ -112,7 +112,8 @@ class ChainReader:
             is_old = opened.at_ms + LONGEST_ROUND_MS < self._head.at_ms
             findings.ends["never_ended" if is_old else "open"] += 1
         if findings.dailies:
-            findings.note(f"Daily deals that were announced: {findings.dailies}.")
+            called_off = f"; called off: {findings.dailies_called_off}" if findings.dailies_called_off else ""
+            findings.note(f"Daily deals that were announced: {findings.dailies}{called_off}.")
         if findings.certified:
             findings.note(f"Certified decks, which are not tested to be uniform: {findings.certified}.")
         for name, table in sorted(self._tables.items()):
@@ -181,6 +182,7 @@ class ChainReader:
             return
         self._ended[entry.commitment] = digest
         if entry.commitment in self._dailies:
+            findings.dailies_called_off += entry.how is RoundEnd.VOIDED
             return
         opened = self._open.pop(entry.commitment, None)
         if opened is None and findings.first == 1 and not findings.losses:

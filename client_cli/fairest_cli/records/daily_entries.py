@@ -108,7 +108,7 @@ class DailyEntries:
         """
         if announced.at_ms > self._begins_ms - DRAND_LEAD_MS:
             raise Cheated(
-                "The commitment of the daily deal joined the list of rounds less than an hour before its day."
+                "The commitment of the daily deal joined the list of rounds less than twelve hours before its day."
             )
         if self._has_begun:
             raise Cheated("The commitment of the daily deal stands behind entries of its day in the list of rounds.")

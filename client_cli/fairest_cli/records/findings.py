@@ -26,6 +26,7 @@ class Findings:
     certified: int = 0
     dailies: int = 0
     """Daily deals that were announced: they are no rounds, and last longer."""
+    dailies_called_off: int = 0
     losses: list[ChainedLoss] = field(default_factory=list)
     own_rounds: int = 0
     """Rounds of this machine's receipts that stand in the chain as they were shown."""

@@ -18,7 +18,7 @@ from fairest_protocol.value import Value
 DAY_MS: Final = 86_400_000
 EARLIEST_MS: Final = DAY_MS + 60_000
 """A deal is announced while the day before is under way; by a minute the clocks of a deployment may differ."""
-DRAND_LEAD_MS: Final = 3_600_000
+DRAND_LEAD_MS: Final = 12 * 3_600_000
 """A deal with a drand round as its beacon is announced at least this long before its day. A server that announces it
 when the drand round is known contradicts what it has shown of the chain of rounds in that time."""
 LIMIT_SECONDS: Final = 1200

@@ -12,7 +12,7 @@ export class BrokenChain extends Error {}
 /** A deal is announced while the day before is under way; by a minute the clocks of a deployment may differ. */
 const EARLIEST_MS = 86460000;
 /** A deal by drand is announced at least this long before its day. */
-const DRAND_LEAD_MS = 3600000;
+const DRAND_LEAD_MS = 43200000;
 /** An entry joins the chain a minute after its time at the latest, and later if the node of the chain was away. */
 const LATE_MS = 600000;
 const BYTES_32 = /^[0-9a-f]{64}$/i;
@@ -151,7 +151,7 @@ export class DailyEntries {
    */
   #checkTime(announced, known, demand) {
     const hasLead = announced.at_ms <= this.#beginsMs - DRAND_LEAD_MS;
-    demand(hasLead, "The commitment of the daily deal joined the list of rounds less than an hour before its day.");
+    demand(hasLead, "The commitment of the daily deal joined the list of rounds less than twelve hours before its day.");
     demand(!this.#hasBegun, "The commitment of the daily deal stands behind entries of its day in the list of rounds.");
     const isContradicted = known.some(({ number, at_ms }) => number < announced.number && at_ms > announced.at_ms + LATE_MS);
     demand(!isContradicted, "The commitment of the daily deal joined the list of rounds later than it says: this machine was shown "

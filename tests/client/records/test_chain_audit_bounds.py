@@ -346,6 +346,19 @@ def test_daily_deals_are_noted_with_their_number() -> None:
     assert audit(chain).notes == ["Daily deals that were announced: 2."]
 
 
+def test_daily_deals_that_were_called_off_are_counted() -> None:
+    chance = random.Random(5)
+    chain = chain_of([MadeRound(chance, "classic-drand-daily 4 0")])
+    called_off = MadeRound(chance, "classic-drand-daily 4 0")
+    chain.open(called_off)
+    chain.end(called_off, how="voided", why="closed", endings=None, revealed=[False, False], seed=None)
+    findings = audit(chain)
+    assert (findings.alarms, findings.notes) == (
+        [],
+        ["Daily deals that were announced: 2; called off: 1."],
+    )
+
+
 def test_a_variant_that_is_not_known_does_not_hide_the_others() -> None:
     chance = random.Random(1)
     findings = audit(chain_of([MadeRound(chance, "a-later-one 4 0"), MadeRound(chance)]))

@@ -21,6 +21,8 @@ START_MS = day_start_ms(DAY)
 RULES = VARIANTS["classic"].rules
 COMMITMENT, OTHER = bytes([1]) * 32, bytes([2]) * 32
 BY_DRAND = "classic-drand-daily 4 0"
+HOUR_MS = 3_600_000
+LEAD_MS = 12 * HOUR_MS
 FIRST_DRAND = NETWORK.first_round(START_MS)
 
 
@@ -36,7 +38,7 @@ class Made:
         self.chain.add({"type": "opened", "commitment": commitment.hex(), "rules": rules})
         return len(self.chain.lines)
 
-    def announce(self, before_ms: int = 3_600_000, **changes: Any) -> int:
+    def announce(self, before_ms: int = LEAD_MS, **changes: Any) -> int:
         return self.open(before_ms, **{"commitment": COMMITMENT, "rules": "classic-daily 4 0", **changes})
 
     def check_drand(self, known: tuple[RoundsHead, ...] = ()) -> str:
@@ -106,28 +108,25 @@ def test_an_entry_for_a_deal_that_was_announced_for_a_drand_round_is_an_alarm() 
         made.check(number)
 
 
-HOUR_MS = 3_600_000
-
-
-@pytest.mark.parametrize(("before_ms", "is_late"), [(HOUR_MS, False), (HOUR_MS - 1, True), (0, True)])
-def test_a_deal_by_drand_is_announced_an_hour_before_its_day(before_ms: int, is_late: bool) -> None:
+@pytest.mark.parametrize(("before_ms", "is_late"), [(LEAD_MS, False), (LEAD_MS - 1, True), (0, True)])
+def test_a_deal_by_drand_is_announced_twelve_hours_before_its_day(before_ms: int, is_late: bool) -> None:
     made = Made()
     made.announce(before_ms, rules=BY_DRAND)
-    with pytest.raises(Cheated, match="less than an hour before its day") if is_late else nullcontext():
+    with pytest.raises(Cheated, match="less than twelve hours before its day") if is_late else nullcontext():
         made.check_drand()
 
 
 def test_a_commitment_behind_entries_of_its_day_was_added_when_drand_was_known() -> None:
     made = Made()
     made.open(0)
-    made.announce(2 * HOUR_MS, rules=BY_DRAND)
+    made.announce(13 * HOUR_MS, rules=BY_DRAND)
     with pytest.raises(Cheated, match="stands behind entries of its day"):
         made.check_drand()
 
 
 def test_a_second_announcement_of_the_same_deal_may_follow_when_redis_has_lost_the_first() -> None:
     made = Made()
-    made.announce(2 * HOUR_MS, rules=BY_DRAND)
+    made.announce(13 * HOUR_MS, rules=BY_DRAND)
     made.open(0)
     made.announce(-5, rules=BY_DRAND)
     assert "is entry 1 of" in made.check_drand()
@@ -138,16 +137,16 @@ def test_a_head_that_this_machine_was_shown_contradicts_a_commitment_that_was_ad
     later_ms: int, is_contradicted: bool
 ) -> None:
     made = Made()
-    made.open(4 * HOUR_MS)
-    shown = made.chain.head(START_MS - 2 * HOUR_MS + later_ms - made.chain.now_ms)
-    made.announce(2 * HOUR_MS, rules=BY_DRAND)
+    made.open(14 * HOUR_MS)
+    shown = made.chain.head(START_MS - 13 * HOUR_MS + later_ms - made.chain.now_ms)
+    made.announce(13 * HOUR_MS, rules=BY_DRAND)
     with pytest.raises(Cheated, match="later than it says") if is_contradicted else nullcontext():
         made.check_drand(known=(shown,))
 
 
 def test_a_head_that_has_the_commitment_contradicts_nothing() -> None:
     made = Made()
-    made.announce(2 * HOUR_MS, rules=BY_DRAND)
+    made.announce(13 * HOUR_MS, rules=BY_DRAND)
     assert "is entry 1 of" in made.check_drand(known=(made.chain.head(HOUR_MS),))
 
 
@@ -163,8 +162,8 @@ def test_a_commitment_from_more_than_a_day_before_is_an_alarm(rules: str, before
 
 def test_a_commitment_for_both_kinds_of_beacon_is_an_alarm() -> None:
     made = Made()
-    made.announce(2 * HOUR_MS, rules=BY_DRAND)
-    made.announce(2 * HOUR_MS)
+    made.announce(13 * HOUR_MS, rules=BY_DRAND)
+    made.announce(13 * HOUR_MS)
     with pytest.raises(Cheated, match="for classic-daily 4 0"):
         made.check_drand()
 

@@ -17,6 +17,7 @@ def test_an_audit_that_has_read_nothing_has_found_nothing() -> None:
         decks={},
         certified=0,
         dailies=0,
+        dailies_called_off=0,
         losses=[],
         own_rounds=0,
         own_heads=0,
