@@ -10,6 +10,7 @@ from fairest_cli.model.daily_game import DailyGame, begin_daily
 from fairest_cli.session.own_clock import now_ms
 from fairest_cli.session.round_pages import fetch_summary
 from fairest_protocol.calculation.daily import (
+    DRAND_LEAD_MS,
     LIMIT_MS,
     AttemptScore,
     daily_round_id,
@@ -38,9 +39,11 @@ from tests.support.drand import NETWORK, sign_drand
 from tests.support.waiting import until
 
 SECRET: Final = bytes(range(32))
+ANNOUNCED_BEFORE_MS: Final = DRAND_LEAD_MS + 3_600_000
+"""How long before its day a deal is announced, which is early enough for either kind of beacon."""
 LONG_AGO: Final = DailyName("2026-01-05", "classic")
 """A day that is over by every clock."""
-FIRST_LINE: Final = chained_line(opening_entry(LONG_AGO, SECRET), 1, LONG_AGO.begins_ms - 3_600_000)
+FIRST_LINE: Final = chained_line(opening_entry(LONG_AGO, SECRET), 1, LONG_AGO.begins_ms - ANNOUNCED_BEFORE_MS)
 """The first entry of a chain of rounds, which announces the deal of that day."""
 BEACON: Final = chain_round_line(NO_ROUNDS, FIRST_LINE)
 
@@ -127,7 +130,7 @@ async def deal_today(
     for day in (today, next_day(today)):
         name = DailyName(day, variant)
         for entry in announce(name):
-            number, chain = await _add_to_chain(redis, entry, name.begins_ms - 3_600_000)
+            number, chain = await _add_to_chain(redis, entry, name.begins_ms - ANNOUNCED_BEFORE_MS)
         # Not by `announce`, whose entry would join the chain a second time, between the announcement and the beacon.
         await redis.hset(daily_keys.deal(name.day, name.variant), "secret", SECRET)
         if by_drand:
@@ -150,7 +153,7 @@ async def keep_drand(redis: Redis, name: DailyName, number: int | None = None, s
 async def open_long_ago_by_drand(redis: Redis, server_url: str) -> None:
     """Deal `LONG_AGO` by its first drand round, without attempts, and open it; wait until the server shows it."""
     (entry,) = announce_by_drand(LONG_AGO)
-    await _add_to_chain(redis, entry, LONG_AGO.begins_ms - 3_600_000)
+    await _add_to_chain(redis, entry, LONG_AGO.begins_ms - ANNOUNCED_BEFORE_MS)
     store = DailyStore(redis)
     assert await store.announce(LONG_AGO, SECRET, entry, is_drand=True)
     await keep_drand(redis, LONG_AGO)
@@ -185,7 +188,10 @@ async def open_long_ago(redis: Redis, server_url: str | None, **attempts: Sequen
 
     Wait until the server, if there is one, shows its chain.
     """
-    assert await _add_to_chain(redis, opening_entry(LONG_AGO, SECRET), LONG_AGO.begins_ms - 3_600_000) == (1, BEACON)
+    assert await _add_to_chain(redis, opening_entry(LONG_AGO, SECRET), LONG_AGO.begins_ms - ANNOUNCED_BEFORE_MS) == (
+        1,
+        BEACON,
+    )
     await deal(redis, LONG_AGO)
     for player, moves in attempts.items():
         await store_attempt(redis, LONG_AGO, player, moves)

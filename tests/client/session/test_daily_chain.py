@@ -20,6 +20,7 @@ from tests.support.ports import free_port
 
 pytestmark = pytest.mark.usefixtures("home")
 DAY = "2026-11-24"
+HOUR_MS = 3_600_000
 RULES = VARIANTS["classic"].rules
 COMMITMENT = bytes([1]) * 32
 
@@ -41,7 +42,7 @@ def drand_seal() -> DailySeal:
 
 def made_chain(rounds: int = 3, announced: str = "classic-daily 4 0") -> MadeChain:
     """Return a chain with the announcement of a deal, then rounds, all before the day."""
-    chain = MadeChain(day_start_ms(DAY) - 7_200_000)
+    chain = MadeChain(day_start_ms(DAY) - 13 * HOUR_MS)
     chain.add({"type": "opened", "commitment": COMMITMENT.hex(), "rules": announced})
     for number in range(rounds):
         chain.add({"type": "opened", "commitment": f"{number + 2:064x}", "rules": "classic 4 0"})
@@ -83,9 +84,9 @@ def test_a_deal_by_drand_is_not_looked_for_behind_too_many_entries(monkeypatch: 
 
 def test_a_commitment_that_joined_the_list_behind_a_head_that_we_were_shown_is_an_alarm() -> None:
     """The server has announced the deal when the drand round was known, with a time from before."""
-    chain = MadeChain(day_start_ms(DAY) - 8 * 3_600_000)
+    chain = MadeChain(day_start_ms(DAY) - 14 * HOUR_MS)
     chain.add({"type": "opened", "commitment": f"{2:064x}", "rules": "classic 4 0"})
-    keep_head(heads_folder(), KEY.public, chain.head(7 * 3_600_000))
+    keep_head(heads_folder(), KEY.public, chain.head(13 * HOUR_MS))
     chain.add({"type": "opened", "commitment": COMMITMENT.hex(), "rules": "classic-drand-daily 4 0"})
     with pytest.raises(Cheated, match="this machine was shown the list without it"):
         look_up(chain.answers(), drand_seal())
