@@ -663,3 +663,22 @@ def test_a_poll_during_a_read_uses_up_that_the_log_was_read(seated: IsolatedRoom
     seated.submit(TakeSeat("player-2", "dave", "here-3"), asker)
     seated.poll()
     assert (asker.refusals, len(seated.reads)) == ([], reads + 1)
+
+
+def leave_when_ready(seated: IsolatedRoom, link: str) -> None:
+    """Let both get ready, and the second player leave over `link`, which decides the match."""
+    seated.run(READY)
+    seated.run(PlayerRequest(link, Ready(round=ROUND.round, entropy_hash=commit_entropy(ROUND.round, 1, bytes(32)))))
+    seated.run(PlayerRequest(link, Leave()))
+
+
+def test_a_match_of_which_the_room_has_decided_each_step_is_not_read(seated: IsolatedRoom) -> None:
+    leave_when_ready(seated, "here-2")
+    matches = seated.room.matches
+    assert (len(list(matches.recording("quiet-amber-otter"))), matches.read) == (1, set())
+
+
+def test_a_match_with_a_step_of_another_process_is_read(seated: IsolatedRoom) -> None:
+    seated.room.on_log_slice(seated.append_elsewhere([Attached(seat=1, link="elsewhere-1")], "other"))
+    leave_when_ready(seated, "elsewhere-1")
+    assert seated.room.matches.read == {ROUND.round.hex()}

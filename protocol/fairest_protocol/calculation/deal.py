@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from fairest_protocol.calculation.cards import Card, full_deck, rank
 from fairest_protocol.calculation.rules import Foundation, Redeal, RolledFoundations, Rules
-from fairest_protocol.calculation.seal import draw_below, make_envelope, make_salt, random_bytes, shuffle
+from fairest_protocol.calculation.seal import draw_below, make_envelopes, make_salt, random_bytes, shuffle
 from fairest_protocol.value import Value
 
 
@@ -50,12 +50,12 @@ class SealedDeal:
     @property
     def envelopes(self) -> tuple[tuple[bytes, ...], ...]:
         """For each sealed pass and position, the hash that hides its card. Not cached: a room shows them once."""
+        orders = self.deal.orders
         return tuple(
-            tuple(
-                make_envelope(self.round_id, number, position, card, self.salt(number, position))
-                for position, card in enumerate(self.deal.orders[number])
+            make_envelopes(
+                self.round_id, number, orders[number], [self.salt(number, place) for place in range(len(salts))]
             )
-            for number in range(len(self._salts))
+            for number, salts in enumerate(self._salts)
         )
 
 

@@ -139,7 +139,10 @@ class Record(Value):
         race = start_race(self.rules, deal, direct_breaks_ties=terms.direct_breaks_ties, has_credit=terms.has_credit)
         yield None, race
         for event_number, event in enumerate(recorded.events, 1):
-            race = _play_event(race, event, f"round {number + 1}, event {event_number}")
+            refusal = _refusal(race, event)
+            if refusal:
+                raise BadRecord(f"round {number + 1}, event {event_number}: {refusal}")
+            race = _play_event(race, event)
             yield event, race
 
     def lines(self) -> Iterator[str]:
@@ -204,17 +207,21 @@ def seal_line(signature: bytes) -> str:
     return _line("seal", signature=signature.hex())
 
 
-def _play_event(race: Race, event: RecordedMove | RecordedStop, where: str) -> Race:
-    seats = (event.seat,) if isinstance(event, RecordedMove) else event.seats
-    for seat in seats:
-        if seat not in range(len(race.racers)) or race.racers[seat].ending:
-            raise BadRecord(f"{where}: seat {seat + 1} is not racing")
+def _refusal(race: Race, event: RecordedMove | RecordedStop) -> str:
+    """Return what is wrong with an event of this race; empty if nothing is."""
+    for seat in (event.seat,) if isinstance(event, RecordedMove) else event.seats:
+        if not 0 <= seat < len(race.racers) or race.racers[seat].ending:
+            return f"seat {seat + 1} is not racing"
     if isinstance(event, RecordedStop):
-        return (race.stop_before_start if event.at_ms is None else race.stop)(event.seats, event.ending)
+        return ""
     illegal = race.refusal(event.seat, event.move)
-    if illegal:
-        raise BadRecord(f"{where}: {event.move} of seat {event.seat + 1} is against the rules ({illegal})")
-    return race.play(event.seat, event.move)
+    return f"{event.move} of seat {event.seat + 1} is against the rules ({illegal})" if illegal else ""
+
+
+def _play_event(race: Race, event: RecordedMove | RecordedStop) -> Race:
+    if isinstance(event, RecordedMove):
+        return race.play(event.seat, event.move)
+    return (race.stop_before_start if event.at_ms is None else race.stop)(event.seats, event.ending)
 
 
 def _line(kind: str, **fields: object) -> str:

@@ -114,6 +114,21 @@ def make_envelope(round_id: bytes, pass_number: int, position: int, card: Card, 
     return _digest("envelope", round_id, bytes([pass_number]), position.to_bytes(2, "big"), card.encode(), salt)
 
 
+def make_envelopes(
+    round_id: bytes, pass_number: int, cards: Sequence[Card], salts: Sequence[bytes]
+) -> tuple[bytes, ...]:
+    """Return `make_envelope` of each position of a pass, at a third of its cost."""
+    # A room computes two hundred hashes for a race, so the bytes of `_encode` are put together here.
+    place = _encode("envelope", round_id, bytes([pass_number])) + (2).to_bytes(4, "big")
+    return tuple(
+        hashlib.sha256(
+            b"%b%c%c\0\0\0%c%b\0\0\0%c%b"
+            % (place, position >> 8, position & 255, len(card), card.encode(), len(salt), salt)
+        ).digest()
+        for position, (card, salt) in enumerate(zip(cards, salts, strict=True))
+    )
+
+
 def root_envelopes(envelopes: Iterable[Sequence[bytes]]) -> bytes:
     """Return one hash over all envelopes of a deal. Each pass is one part: its envelopes, concatenated."""
     return _digest("envelopes", *(b"".join(sealed) for sealed in envelopes))

@@ -182,7 +182,7 @@ class LiveRoom:
         steps = fold(entries, self.state)
         if steps:
             self.cursor.tag = steps[-1].tag
-        self._apply(steps)
+        self._apply(steps, are_read=True)
         self._on_idle()
 
     def build_append(self) -> Append | None:
@@ -319,8 +319,11 @@ class LiveRoom:
             self._has_changed = False
             self._services.on_change(self)
 
-    def _apply(self, steps: Sequence[Step]) -> None:
-        """Move on to the state after these steps of the log, and show them to the subscribers."""
+    def _apply(self, steps: Sequence[Step], *, are_read: bool = False) -> None:
+        """Move on to the state after these steps of the log, and show them to the subscribers.
+
+        `are_read`: they were read from the log, and not decided here.
+        """
         if not steps:
             return
         before, self.state = self.state, steps[-1].after
@@ -329,8 +332,9 @@ class LiveRoom:
             self._has_changed = True
             self.cursor.note_checkpoint(steps)
         self.cursor.index += len(steps)
+        add = self.matches.add_read if are_read else self.matches.add
         for step in steps:
-            self.matches.add(step)
+            add(step)
         self.recent.extend(steps, is_complete=self.subscribers.is_complete)
         if before is None or before.phase is not Phase.RACING or self.state.phase is not Phase.RACING:
             # No seat is given or freed between two moves of a race, so that a move does not pay for this.

@@ -64,6 +64,8 @@ class Proposal(Value, gc=True):
     def stamped(self, at_ms: int) -> Sequence[Step]:
         """Return the steps with the log's time stamp, computed again only if a state among them depends on time."""
         before, after = self.steps[0].before, self.steps[-1].after
+        if at_ms == self.steps[0].at_ms:
+            return self.steps
         if before is not None and after.clocks is before.clocks and after.times is before.times:
             return self.steps
         stamped: list[Step] = []

@@ -2,19 +2,21 @@
 
 record_maker -> outbox of the bucket -> `advance`, of the process that stored the record -> proof -> rate_match.lua
 
-The process that has made a record proves it as it stands in memory; any other one proves what Redis has.
+What is proved depends on the `Origin` of the record: nothing of a match that this process has decided itself.
 
 Matches that their own process leaves behind, because it was killed or the node of the ratings was away, are rated by
 any other one. Two that rate the same match at once do no harm: the script takes the first (`store/ratings.py`).
 """
 
 from collections.abc import Callable
+from enum import Enum, auto
 from typing import Final
 
 import structlog
 from redis.exceptions import RedisError
 
 from fairest_protocol.calculation.record import Record
+from fairest_protocol.value import Value
 from fairest_server.archive.record_proof import BrokenRecord, checking_made_record, proving_record
 from fairest_server.live.record_finder import RecordFinder, RecordUnavailable
 from fairest_server.live.redis_clock import RedisClock
@@ -38,6 +40,26 @@ FADING_STRIDE: Final = 300
 _LOG = structlog.get_logger(__name__)
 
 
+class Origin(Enum):
+    """Where the record of a match comes from."""
+
+    DECIDED = auto()
+    """This process has decided each step of the match, and stored the record just now. Nothing is left to prove."""
+    READ = auto()
+    """This process has stored the record just now. Steps of it were read from the log, where no server may have written
+    them, so its moves and its commitments are checked."""
+    STORED = auto()
+    """Redis had a record of the match, which is read back and proved whole."""
+
+
+class _Expected(Value):
+    """A match that waits to be rated, and its record if it has one of this process."""
+
+    match: WaitingMatch
+    record: Record | None = None
+    origin: Origin = Origin.STORED
+
+
 class Rater:
     """Rates matches whose records prove themselves, each once. `public_key` returns the key of this deployment."""
 
@@ -54,21 +76,17 @@ class Rater:
         self._clock = clock
         self._slices = slices
         self._public_key = public_key
-        self._own: list[tuple[WaitingMatch, Record | None]] = []
-        """Matches that this process expects since it advanced last, each with the record if it has just stored it."""
+        self._own: list[_Expected] = []
+        """Matches that this process expects since it advanced last."""
         self._advanced = 0
 
-    async def expect(self, room: str, record: Record, players: tuple[str, str], *, is_new: bool) -> None:
-        """Let the match of a record that is stored be rated, if it can be. Raises RedisError; safe to call again.
-
-        `is_new`: this process has made the record of the room's log and stored it just now. Otherwise Redis may have
-        another one.
-        """
+    async def expect(self, room: str, record: Record, players: tuple[str, str], origin: Origin) -> None:
+        """Let the match of a record that is stored be rated, if it can be. Raises RedisError; safe to call again."""
         if isinstance(read_result(record, players), Unrated):
             return
         match = WaitingMatch(keys.bucket(room), record.match_id, players, record.finished_at_ms)
         await self._ratings.add_waiting(match)
-        self._own.append((match, record if is_new else None))
+        self._own.append(_Expected(match, record, origin))
 
     async def advance(self) -> None:
         """Rate what waits for this process, and now and then what others have left. Raises RedisError, OSError.
@@ -80,18 +98,19 @@ class Rater:
         if self._advanced % LOOK_STRIDE == 0:
             latest_ms = self._clock.now_ms() - LEFT_BEHIND_MS
             left = [match for match in await self._ratings.waiting() if match.finished_at_ms <= latest_ms]
-            waiting += [(match, None) for match in left]
-        for match, made in waiting:
-            await self._rate_or_report(match, made)
+            waiting += [_Expected(match) for match in left]
+        for expected in waiting:
+            await self._rate_or_report(expected)
         if self._advanced % FADING_STRIDE == 1:
             await self._ratings.drop_faded(self._clock.now_ms() // DAY_MS)
 
-    async def _rate_or_report(self, match: WaitingMatch, made: Record | None) -> None:
+    async def _rate_or_report(self, expected: _Expected) -> None:
+        match = expected.match
         failure: Exception | None = None
         # A match that cannot be rated because of a fault of this program does not hold up those behind it.
         with contained(Part.RATING, match=match.match_id):
             try:
-                await self._rate(match, made)
+                await self._rate(match, await self._proved(expected))
             except BrokenRecord as reason:
                 metrics.UNRATED.inc()
                 _LOG.error(Event.UNRATED, match=match.match_id, reason=str(reason))
@@ -103,9 +122,8 @@ class Rater:
         if failure is not None:
             raise failure
 
-    async def _rate(self, match: WaitingMatch, made: Record | None) -> None:
+    async def _rate(self, match: WaitingMatch, record: Record) -> None:
         """Rate a match, and remove it from its outbox. Raises `BrokenRecord` as well."""
-        record = await self._proved(match.match_id) if made is None else await self._checked(made)
         result = read_result(record, match.players)
         if isinstance(result, Unrated):
             raise BrokenRecord(result.value)
@@ -119,12 +137,16 @@ class Rater:
             metrics.RATED.inc()
         await self._ratings.remove(match)
 
-    async def _checked(self, made: Record) -> Record:
-        """Return a record that this process has made. Raises `BrokenRecord` if no server wrote its log."""
-        await self._slices.finish(checking_made_record(made, self._public_key()))
+    async def _proved(self, expected: _Expected) -> Record:
+        """Return the record of a match, proved as its origin asks for. Raises `BrokenRecord` if it fails."""
+        made = expected.record
+        if made is None or expected.origin is Origin.STORED:
+            return await self._read(expected.match.match_id)
+        if expected.origin is Origin.READ:
+            await self._slices.finish(checking_made_record(made, self._public_key()))
         return made
 
-    async def _proved(self, match_id: str) -> Record:
+    async def _read(self, match_id: str) -> Record:
         """Return the record that Redis or the archive has. Raises `BrokenRecord` if it does not prove itself."""
         text = await self._records.read(match_id)
         if text is None:

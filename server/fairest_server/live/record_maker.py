@@ -11,7 +11,7 @@ from fairest_protocol.calculation.sliced import collecting
 from fairest_protocol.messages.from_server import MatchRecord
 from fairest_protocol.value import Value
 from fairest_server.live.log_reader import read_steps
-from fairest_server.live.rater import Rater
+from fairest_server.live.rater import Origin, Rater
 from fairest_server.live.slices import Slices
 from fairest_server.ops import metrics
 from fairest_server.room.finished_match import list_match
@@ -97,7 +97,7 @@ class RecordMaker:
 
     async def _store(self, code: str, matches: MatchFold) -> int:
         """Store the finished matches; return the number of the newest. Another match may be over by the end of it."""
-        newest, players = matches.unrecorded_match, matches.players
+        newest, players, read = matches.unrecorded_match, matches.players, matches.read
         for record in list(matches.recording(code, only_unstored=True)):
             lines = await self._slices.finish(collecting(self._sign_lines(record)))
             is_new = await self._records.keep_lines(record.match_id, lines)
@@ -108,7 +108,8 @@ class RecordMaker:
             row = list_match(record)
             if row is not None:
                 await self._matches.add(code, row)
-            await self._rater.expect(code, record, players[record.match_id], is_new=is_new)
+            origin = Origin.STORED if not is_new else Origin.READ if record.match_id in read else Origin.DECIDED
+            await self._rater.expect(code, record, players[record.match_id], origin)
         return newest
 
     async def last_record(self, code: str) -> LastRecord:

@@ -27,6 +27,8 @@ class _Match:
     rounds: list[RecordedRound] = field(default_factory=list)
     events: RoundEvents = field(default_factory=RoundEvents)
     finished_at_ms: int | None = None
+    was_read: bool = False
+    """Whether any of its steps was read from the log, where another process or somebody else has written it."""
 
     @property
     def is_raced(self) -> bool:
@@ -57,14 +59,20 @@ class MatchFold:
         return [] if match is None or match.is_raced else match.rounds
 
     def adding(self, steps: Iterable[Step]) -> Sliced[None]:
-        """Add these steps of the log, in slices."""
+        """Add these steps, which were read from the log, in slices."""
         for number, step in enumerate(steps, 1):
-            self.add(step)
+            self.add_read(step)
             if number % STEPS_IN_SLICE == 0:
                 yield
 
+    def add_read(self, step: Step) -> None:
+        """Add one step that was read from the log."""
+        self.add(step)
+        if self._match is not None:
+            self._match.was_read = True
+
     def add(self, step: Step) -> None:
-        """Add one step of the log."""
+        """Add one step that this process has decided, and the log has taken."""
         self._state = step.after
         match = self._match
         if match is not None and isinstance(step.event, events.Played) and step.after.phase is Phase.RACING:
@@ -104,6 +112,11 @@ class MatchFold:
                 finished_at_ms=match.finished_at_ms,
                 rounds=tuple(match.rounds),
             )
+
+    @property
+    def read(self) -> set[str]:
+        """The ids of the matches that are over and of which this process has not decided each step."""
+        return {match.match_id.hex() for match in self._over if match.was_read}
 
     @property
     def unrecorded_match(self) -> int:
@@ -157,8 +170,10 @@ def _open(match: _Match | None, step: Step) -> _Match:
     opened, after = open_round(step.after), step.after
     if match is not None and opened.number > 1:
         return match
-    called_off = match.rounds[-MAX_CALLED_OFF:] if match is not None and not match.is_raced else []
-    return _Match(opened.match_id, _names(after), _players(after), called_off)
+    called_off, was_read = [], False
+    if match is not None and not match.is_raced:
+        called_off, was_read = match.rounds[-MAX_CALLED_OFF:], match.was_read
+    return _Match(opened.match_id, _names(after), _players(after), called_off, was_read=was_read)
 
 
 def _names(state: RoomState) -> tuple[str, str]:

@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 from fairest_protocol.calculation.cards import full_deck, rank
 from fairest_protocol.calculation.deal import make_deal, seal_deal, sealed_pass
 from fairest_protocol.calculation.rules import VARIANTS, Redeal, choose_rules
-from fairest_protocol.calculation.seal import commit_secret, draw_below, make_salt, make_seed, random_bytes
+from fairest_protocol.calculation.seal import (
+    commit_secret,
+    draw_below,
+    make_envelope,
+    make_salt,
+    make_seed,
+    random_bytes,
+)
 
 seeds = st.binary(min_size=32, max_size=32)
 variants = st.sampled_from(sorted(VARIANTS))
@@ -103,6 +110,14 @@ def test_a_salt_that_is_computed_leaves_a_deal_equal_to_what_it_was() -> None:
     before, after = (seal_deal(choose_rules("classic"), bytes(32), bytes(16)) for _ in range(2))
     after.salt(0, 7)
     assert after == before
+
+
+@pytest.mark.parametrize("name", sorted(VARIANTS))
+def test_an_envelope_is_the_hash_of_its_card_and_its_salt(name: str) -> None:
+    sealed = seal_deal(choose_rules(name), bytes(32), bytes(16))
+    for number, envelopes in enumerate(sealed.envelopes):
+        for place, card in enumerate(sealed.deal.orders[number]):
+            assert envelopes[place] == make_envelope(bytes(16), number, place, card, sealed.salt(number, place))
 
 
 @pytest.mark.parametrize("name", sorted(VARIANTS))
