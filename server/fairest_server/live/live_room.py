@@ -335,7 +335,8 @@ class LiveRoom:
         add = self.matches.add_read if are_read else self.matches.add
         for step in steps:
             add(step)
-        self.recent.extend(steps, is_complete=self.subscribers.is_complete)
+        if self.recent.steps is not None:
+            self.recent.extend(steps, is_complete=self.subscribers.is_complete)
         if before is None or before.phase is not Phase.RACING or self.state.phase is not Phase.RACING:
             # No seat is given or freed between two moves of a race, so that a move does not pay for this.
             if not self.state.unrecorded_match:

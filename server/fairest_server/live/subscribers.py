@@ -161,7 +161,7 @@ class Subscribers:
 
         Returns the pending subscribers to which the log has given a seat: they are to be admitted.
         """
-        projected = [project(step) for step in steps]
+        projected = list(map(project, steps))
         for subscriber, view in self.seats.values():
             entries = view.reveal(*projected)
             if entries:

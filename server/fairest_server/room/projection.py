@@ -108,7 +108,7 @@ def count_entries(step: Step) -> int:
     match step.event:
         case events.Played(seat=seat):
             was, now = _racers(seat, before, after)
-            return 1 + _has_turned(was, now) + _shows_ending(now, after)
+            return 1 + _has_turned(was, now) + (now.ending is not None and _shows_ending(now, after))
         case events.SeatFreed():
             return 1 + (_voided_round(before) is not None)
         case events.Revealed():
@@ -223,7 +223,7 @@ def _project_deal(after: RoomState) -> entries.Dealt:
 
 
 def _project_first_cards(after: RoomState) -> list[OutgoingEntry]:
-    return [_project_turned(after, seat) for seat in _racing(after)]
+    return [_project_turned(after, seat, dealt_race(after).racers[seat]) for seat in _racing(after)]
 
 
 def _racing(state: RoomState) -> list[int]:
@@ -231,8 +231,8 @@ def _racing(state: RoomState) -> list[int]:
     return [seat for seat, racer in enumerate(dealt_race(state).racers) if not racer.ending]
 
 
-def _project_turned(after: RoomState, seat: int) -> OutgoingEntry:
-    sealed, racer = open_round(after).sealed, dealt_race(after).racers[seat]
+def _project_turned(after: RoomState, seat: int, racer: Racer) -> OutgoingEntry:
+    sealed = open_round(after).sealed
     assert sealed is not None, "cards are turned in a race"
     assert racer.board.turned is not None, "a card was turned"
     pass_number, position = racer.turn
@@ -254,12 +254,12 @@ def _has_turned(was: Racer, now: Racer) -> bool:
 
 
 def _shows_ending(now: Racer, after: RoomState) -> bool:
-    """Return whether the end of a seat's race, after its move, is shown.
+    """Return whether the end of a seat's race, with its move, is shown.
 
     A seat that has placed every card while the other one may still be first by corrected time is not: the entry, and
     its time, would tell the other player to hurry.
     """
-    return now.ending is not None and (now.ending is not Ending.WON or after.phase is Phase.FINISHED)
+    return now.ending is not Ending.WON or after.phase is Phase.FINISHED
 
 
 def _project_move(event: events.Played, before: RoomState | None, after: RoomState) -> list[OutgoingEntry]:
@@ -268,8 +268,8 @@ def _project_move(event: events.Played, before: RoomState | None, after: RoomSta
     moved = encode_moved(seat, now.moves, move, was.board.card_of(move))
     outgoing = [OutgoingEntry(moved, seat, (was.turn, True))]
     if _has_turned(was, now):
-        outgoing.append(_project_turned(after, seat))
-    if _shows_ending(now, after):
+        outgoing.append(_project_turned(after, seat, now))
+    if now.ending is not None and _shows_ending(now, after):
         outgoing.extend(_project_endings((seat,), after))
     return outgoing
 

@@ -69,7 +69,8 @@ class View:
                 else:
                     self._held_count += 1
                     self._held[item.seat].append((self._held_count, item.opens_at, item.text))
-            self._release(each.horizon, shown)
+            if self._held[0] or self._held[1]:
+                self._release(each.horizon, shown)
             if len(shown) > count:
                 self.tag = each.step.tag
         self.position += len(shown)

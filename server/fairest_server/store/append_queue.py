@@ -168,7 +168,7 @@ class AppendQueue:
 
     def _send_next(self) -> None:
         """Send the next batch, or become idle."""
-        if self._send_waiting():
+        if self._waiting and self._send_waiting():
             return
         self._is_busy = False
         if self._drained is not None and not self._drained.done():
@@ -197,9 +197,11 @@ class AppendQueue:
         """Send the batch over the open connection; return False if there is none, or the script is not known yet."""
         if self._script is None:
             return False
-        sha = self._script.sha
+        sha, commands = self._script.sha, []
+        for _, append in self._batch:
+            commands.append(("EVALSHA", sha, *append))
         try:
-            return self._connection.try_send([("EVALSHA", sha, *append) for _, append in self._batch], self._on_replies)
+            return self._connection.try_send(commands, self._on_replies)
         except Exception as fault:
             report(Part.LOG, fault)
             return False
