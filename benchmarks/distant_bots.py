@@ -17,6 +17,7 @@ from fairest_protocol.calculation.deal import make_deal
 from fairest_protocol.calculation.moves import REDEAL, Move
 from fairest_protocol.calculation.rules import choose_rules
 from fairest_protocol.calculation.seal import commit_entropy
+from fairest_server.edge.round_trip import ROUND_TRIP_HEADER
 from fairest_server.load.websocket_client import Target, WebSocketClient, frame
 from tests.support.races_apart import choose
 
@@ -29,7 +30,7 @@ THINK_SECONDS: Final = 0.5
 """The mean think about a card, exponentially distributed. The more of it, the less a busy machine decides, which adds
 some milliseconds to each card, more to a rare packet than to many: at ten times its cores in load, 20 ms a card."""
 AT_ONCE: Final = 0.2
-"""The share of cards that are answered at once."""
+"""The share of cards that a player answers at once, who hides nothing."""
 RACE_SECONDS: Final = 240.0
 _PONG: Final = 0x8A
 
@@ -42,6 +43,22 @@ class Player:
     pong_delay: float = 0.0
     move_delay: float = 0.0
     think: float = THINK_SECONDS
+    at_once: float = AT_ONCE
+    least: float = 0.0
+    """The least that it thinks about a card."""
+    stated_us: int | None = None
+    """The round trip to this player that a proxy states, in microseconds; None if none does."""
+
+
+class _StatingTarget(Target):
+    """A server behind a proxy that states in the request how far away the client is."""
+
+    stated_us: int
+
+    @property
+    def request(self) -> bytes:
+        """The opening handshake as the proxy passes it on."""
+        return super().request.removesuffix(b"\r\n") + f"{ROUND_TRIP_HEADER}: {self.stated_us}\r\n\r\n".encode()
 
 
 @dataclass
@@ -96,7 +113,7 @@ class DistantBot:
         self.room: asyncio.Future[str] = loop.create_future()
         self.outcome: asyncio.Future[dict[str, Any]] = loop.create_future()
         self.record: asyncio.Future[list[str]] = loop.create_future()
-        self._socket = _Socket(Target(player.address, port), self._hello, self._on_text)
+        self._socket = _Socket(_target(player, port), self._hello, self._on_text)
         self._socket.pong_delay = player.pong_delay
 
     async def enter(self, room: str | None) -> None:
@@ -169,8 +186,9 @@ class DistantBot:
                     self._send(type="reveal", round=self._round, entropy=self._entropy.hex())
             case "turned" if entry["seat"] == self._seat:
                 self._board = self._board.turn(entry["card"])
-                think = 0.0 if self._chance.random() < AT_ONCE else self._chance.expovariate(1.0) * self._player.think
-                asyncio.get_running_loop().call_later(think + self._player.move_delay, self._take)
+                player = self._player
+                think = 0.0 if self._chance.random() < player.at_once else self._chance.expovariate(1.0) * player.think
+                asyncio.get_running_loop().call_later(max(player.least, think) + player.move_delay, self._take)
             case "round_finished":
                 self._is_over = True
                 if not self.outcome.done():
@@ -201,6 +219,14 @@ class DistantBot:
         self._number += 1
         self._board = self._board.play(move)
         self._socket.send_frame(frame(b'{"type":"play","number":%d,"move":"%s"}' % (self._number, move.text.encode())))
+
+
+def _target(player: Player, port: int) -> Target:
+    if player.stated_us is None:
+        return Target(player.address, port)
+    target = _StatingTarget(player.address, port)
+    target.stated_us = player.stated_us
+    return target
 
 
 async def race(

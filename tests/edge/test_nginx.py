@@ -18,6 +18,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.typing import Origin
 
 from fairest_protocol.calculation.race import Ending
+from fairest_server.edge.round_trip import ROUND_TRIP_HEADER, stated_round_trip_us
 from fairest_server.store.log import Log
 from fairest_server.store.redis.batching_client import BatchingRedis
 from tests.support.bots import start_match
@@ -27,6 +28,7 @@ from tests.support.limited import limited_server
 from tests.support.meeting import meet_at_address
 from tests.support.ports import free_port
 from tests.support.processes import Fleet, end_process
+from tests.support.proxied_requests import proxied_requests
 from tests.support.waiting import PATIENCE_SECONDS, until
 from tests.support.wire_client import QUICK, racing_players
 
@@ -223,6 +225,16 @@ async def test_a_client_is_not_believed_about_its_own_address(site: Site) -> Non
         for _ in range(2 * ADDRESSES):
             await stack.enter_async_context(connect(site.url, proxy=None, local_addr=("127.0.1.1", 0)))
         assert await status_of(site.url, "127.0.1.1", **{"X-Forwarded-For": "203.0.113.7"}) == 429
+
+
+async def test_nginx_states_how_far_away_its_kernel_has_measured_a_client(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with proxied_requests() as (address, requests), behind_nginx(tmp_path, [address] * 2, monkeypatch) as site:
+        with suppress(InvalidStatus):
+            await connect(site.url, proxy=None, additional_headers={ROUND_TRIP_HEADER: "900000"})
+        request = await requests.get()
+    assert 0 < (stated_round_trip_us(request.get_all(ROUND_TRIP_HEADER)) or 0) < 900_000
 
 
 async def first_answer(url: str, origin: str) -> str:

@@ -8,17 +8,22 @@ from hypothesis import strategies as st
 
 from fairest_server.edge import round_trip
 from fairest_server.edge.keepalive import Keepalive
-from fairest_server.edge.round_trip import BURST, RoundTrip, kernel_round_trip_us
+from fairest_server.edge.round_trip import BURST, RoundTrip, kernel_round_trip_us, stated_round_trip_us
 
 
 class Far:
     """A client at a distance: it answers each ping that it is sent after `answers_after` of a clock."""
 
-    def __init__(self, direct: object = None) -> None:
+    def __init__(self, connected: object = None, *, is_direct: bool = False) -> None:
         self.now = 0.0
         self.pings: list[bytes] = []
         self.reports: list[int | None] = []
-        self.measured = RoundTrip(self.pings.append, direct, lambda: self.now)  # type: ignore[arg-type]
+        self.measured = RoundTrip(
+            self.pings.append,
+            connected,  # type: ignore[arg-type]
+            lambda: self.now,
+            is_direct=is_direct,
+        )
 
     def begin(self) -> None:
         self.measured.begin(lambda: self.reports.append(self.measured.shortest_us))
@@ -102,11 +107,51 @@ def test_delaying_pongs_never_raises_the_round_trip_above_the_kernels(
     """`kernel_us` stands for what the kernel has seen."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(round_trip, "kernel_round_trip_us", lambda _: kernel_us)
-        far = Far(object())
+        far = Far(object(), is_direct=True)
         far.begin()
         for seconds in answers:
             far.answer(seconds + delay)
         assert far.measured.shortest_us is not None and far.measured.shortest_us <= kernel_us
+
+
+@given(st.lists(st.floats(0.0, 5.0), min_size=1, max_size=BURST), st.integers(0, 10**6), st.integers(1, 10**6))
+def test_delaying_pongs_never_raises_the_round_trip_above_what_both_kernels_have_measured(
+    answers: list[float], to_proxy_us: int, beyond_us: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(round_trip, "kernel_round_trip_us", lambda _: to_proxy_us)
+        far = Far(object())
+        far.measured.beyond_us = beyond_us
+        far.begin()
+        for seconds in answers:
+            far.answer(seconds)
+        assert far.measured.shortest_us is not None and far.measured.shortest_us <= to_proxy_us + beyond_us
+
+
+def test_the_way_to_a_proxy_alone_is_no_round_trip_to_the_client(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(round_trip, "kernel_round_trip_us", lambda _: 50)
+    assert Far(object()).measured.shortest_us is None
+
+
+@pytest.mark.parametrize(
+    ("values", "stated_us"),
+    [
+        (["20000"], 20_000),
+        (["1"], 1),
+        (["0"], None),
+        ([], None),
+        ([""], None),
+        (["20000", "90000"], None),
+        (["20000, 90000"], None),
+        (["-5"], None),
+        (["2e4"], None),
+        (["\u0663"], None),
+        (["9" * 10], None),
+        (["9" * 5000], None),
+    ],
+)
+def test_a_header_states_a_round_trip_if_it_is_one_number(values: list[str], stated_us: int | None) -> None:
+    assert stated_round_trip_us(values) == stated_us
 
 
 def test_the_kernel_knows_the_round_trip_of_a_socket() -> None:

@@ -115,6 +115,20 @@ async def test_a_late_pong_behind_a_proxy_is_credited_no_more_than_the_fastest_c
     assert late["credit_ms"] < cards * LATE * 1_000
 
 
+@pytest.mark.parametrize(
+    ("trusted", "stated_us"), [("127.0.0.0/8", 1_000), ("10.0.0.0/8", 10_000_000)], ids=("a trusted proxy", "a client")
+)
+async def test_a_late_pong_is_not_credited_whatever_is_stated_about_the_client(
+    redis_url: str, trusted: str, stated_us: int
+) -> None:
+    """A trusted proxy states the client's round trip. What a client on a direct socket states is passed over."""
+    late = Player(LOOPBACK, pong_delay=LATE, think=THINKING, at_once=0.0, stated_us=stated_us)
+    async with serving_fleet(redis_url) as fleet:
+        url = await fleet.start("--trusted-proxies", trusted)
+        outcome = (await race((late, Player(LOOPBACK, think=THINKING)), port_of(url), "late pongs")).outcome
+    assert outcome["ledger"][0]["rtt_us"] < LATE * 1_000_000
+
+
 @pytest.mark.long
 async def test_a_measurement_outlives_the_process_that_made_it(redis_url: str) -> None:
     async with serving_fleet(redis_url) as fleet:

@@ -1,17 +1,21 @@
-"""The round trip of one connection: by pings of our own, and where the socket is direct by the kernel's measure.
+"""The round trip of one connection: by pings of our own, and by the kernel's measure.
 
 A client that answers pings late seems farther away than it is. It cannot delay the kernel's measure (TCP_INFO), which
-ends when its system has acknowledged a segment; so the shorter of the two counts. Behind a proxy the kernel measures
-the way to the proxy only, and pings alone are left.
+ends when its system has acknowledged a segment; so the shorter of the two counts. Behind a proxy our kernel measures
+the way to the proxy only. The way from there to the client is what the proxy's kernel has measured, if the proxy states
+it in `ROUND_TRIP_HEADER`; otherwise pings alone are left.
 """
 
+import re
 import socket
 import struct
 import time
 from asyncio.trsock import TransportSocket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
+ROUND_TRIP_HEADER: Final = "X-Client-RTT"
+"""The header in which a proxy states the round trip to the client that its kernel has measured, in microseconds."""
 BURST: Final = 4
 """Pings sent one behind the other's answer when measuring begins: the shortest of several is hardly delayed."""
 _MIN_RTT_OFFSET: Final = 148
@@ -32,18 +36,23 @@ class RoundTrip:
         "_sent_at",
         "_socket",
         "_unanswered",
+        "beyond_us",
         "on_answer",
     )
 
     def __init__(
         self,
         send: Callable[[bytes], None],
-        direct: TransportSocket | None,
+        connected: TransportSocket,
         clock: Callable[[], float] = time.monotonic,
+        *,
+        is_direct: bool,
     ) -> None:
-        """`send` sends a ping with this payload; `direct` is the socket unless a proxy is at its other end."""
+        """`send` sends a ping with this payload; a proxy is at the other end of a socket that is not direct."""
         self._send = send
-        self._socket = direct
+        self._socket = connected
+        self.beyond_us = 0 if is_direct else None
+        """The way from the other end of the socket to the client and back, in microseconds; None if it is unknown."""
         self._clock = clock
         self._by_pings_us: int | None = None
         self._burst = 0
@@ -58,8 +67,13 @@ class RoundTrip:
     @property
     def shortest_us(self) -> int | None:
         """The round trip that counts, in microseconds; None before any measurement."""
-        by_kernel = None if self._socket is None else kernel_round_trip_us(self._socket)
-        return min((each for each in (self._by_pings_us, by_kernel) if each is not None), default=None)
+        return min((each for each in (self._by_pings_us, self._by_kernels_us) if each is not None), default=None)
+
+    @property
+    def _by_kernels_us(self) -> int | None:
+        """The round trip that no client can lengthen by answering late; None if it is unknown."""
+        to_other_end_us = None if self.beyond_us is None else kernel_round_trip_us(self._socket)
+        return None if self.beyond_us is None or to_other_end_us is None else self.beyond_us + to_other_end_us
 
     def begin(self, on_answer: Callable[[], None]) -> None:
         """Measure from now on: BURST pings, and then one with each heartbeat."""
@@ -89,6 +103,16 @@ class RoundTrip:
         self._burst = max(0, self._burst - 1)
         if self._burst:
             self.ping()
+
+
+def stated_round_trip_us(values: Sequence[str]) -> int | None:
+    """Return what the headers `ROUND_TRIP_HEADER` of a request state; None if that is not one number above 0.
+
+    A client whose proxy does not set the header may send one. It gains nothing, since the shortest measure counts.
+    """
+    if len(values) != 1 or not re.fullmatch("[0-9]{1,9}", values[0], re.ASCII):
+        return None
+    return int(values[0]) or None
 
 
 def kernel_round_trip_us(connected: TransportSocket | socket.socket) -> int | None:

@@ -22,7 +22,7 @@ from fairest_server.edge.http_pages import answer, text_page
 from fairest_server.edge.incoming import Incoming
 from fairest_server.edge.keepalive import Keepalive, Tick
 from fairest_server.edge.outgoing import Outgoing
-from fairest_server.edge.round_trip import RoundTrip
+from fairest_server.edge.round_trip import ROUND_TRIP_HEADER, RoundTrip, stated_round_trip_us
 from fairest_server.edge.turns import Turns
 from fairest_server.ops import metrics
 from fairest_server.ops.metrics import CutOff
@@ -113,7 +113,7 @@ class WebSocket(asyncio.Protocol):
         self._stream = FrameStream(settings.max_frame_bytes)
         self.outgoing = Outgoing(cast("asyncio.Transport", transport), self._stream)
         is_direct = not is_trusted(self.peer, settings.proxy_networks)
-        self.round_trip = RoundTrip(self.outgoing.ping, transport.get_extra_info("socket") if is_direct else None)
+        self.round_trip = RoundTrip(self.outgoing.ping, transport.get_extra_info("socket"), is_direct=is_direct)
         self._keepalive = Keepalive(self.round_trip)
         budget = FrameBudget(settings, time.monotonic())
         self.incoming = Incoming(self.outgoing, self._stream, budget, self._keepalive, self._owner.turns)
@@ -161,6 +161,8 @@ class WebSocket(asyncio.Protocol):
 
     def accept(self, request: Request) -> None:
         """Answer a request to open a WebSocket; `outgoing.is_open` then says whether it was a valid one."""
+        if self.round_trip.beyond_us is None:
+            self.round_trip.beyond_us = stated_round_trip_us(request.headers.get_all(ROUND_TRIP_HEADER))
         is_open, self.is_opening = self._stream.accept(request), False
         self._timer.cancel()
         self.outgoing.flush()
