@@ -1,11 +1,15 @@
 """The state of a room as a value."""
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Leave
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.value import replace
 from fairest_server.room.state import Clocks, Deadline, DeadlineKind, RoomState, SeatState, has_work_left
 from tests.support.races import Table, raced
+from tests.support.random_rooms import random_log
 
 
 def unlike_a_new_room() -> RoomState:
@@ -36,15 +40,17 @@ def test_a_new_room_has_begun_no_match_and_has_none_to_archive() -> None:
     assert (state.matches, state.unrecorded_match) == (0, 0)
 
 
-def test_states_that_differ_in_the_match_to_archive_have_other_deadlines() -> None:
-    state = raced(2).state
-    assert state.has_same_deadlines_as(replace(state, matches=7))
-    assert not state.has_same_deadlines_as(replace(state, unrecorded_match=0))
+@given(st.integers(0, 2**32), st.sampled_from([RoomOptions(), RoomOptions(best_of=3), RoomOptions(piles=8, credit=1)]))
+def test_a_step_after_which_the_next_check_is_another_one_makes_new_clocks(seed: int, options: RoomOptions) -> None:
+    changed = [
+        step for step in random_log(seed, options) if step.before and next_check(step.before) != next_check(step.after)
+    ]
+    assert changed
+    assert all(step.before and step.before.clocks is not step.after.clocks for step in changed)
 
 
-def test_states_with_other_clocks_have_other_deadlines() -> None:
-    state = Table(1).state
-    assert not state.has_same_deadlines_as(replace(state, clocks=Clocks(phase_until_ms=7)))
+def next_check(state: RoomState) -> tuple[int | None, Deadline | None]:
+    return state.next_check_ms(), state.next_deadline()
 
 
 def test_a_pause_that_ended_with_the_last_known_one_is_known() -> None:

@@ -8,7 +8,7 @@ from fairest_protocol.messages.options import RoomOptions
 from fairest_server.edge.room_messages import ROOM_REQUESTS
 from fairest_server.live.live_room import LiveRoom
 from fairest_server.live.proposal import Request
-from fairest_server.live.redis_clock import RedisClock
+from fairest_server.live.redis_clock import APPEND_DEADLINE_MS, DecisionWindow, RedisClock
 from fairest_server.live.room_services import RoomServices
 from fairest_server.live.subscribers import DropReason, Subscriber
 from fairest_server.room.catchup import make_catchup
@@ -37,6 +37,9 @@ class SteadyClock(RedisClock):
 
     def now_ms(self) -> int:
         return self.at_ms
+
+    def decision_window(self) -> DecisionWindow | None:
+        return None if self.is_silent else DecisionWindow(self.at_ms, self.at_ms + APPEND_DEADLINE_MS)
 
     def set(self, redis_ms: int) -> None:
         self.at_ms = redis_ms

@@ -69,6 +69,10 @@ class Phase(StrEnum):
     CLOSED = "closed"
 
 
+RACING: Final = Phase.RACING
+"""The phase in which moves are made. Python 3.11 takes as long to look up a member of an enum as to call a function."""
+
+
 def _check_card(text: str) -> Card:
     if not is_card(text):
         raise ValueError("not a card: rank A23456789TJQK, then suit CDHS or cdhs")

@@ -14,7 +14,7 @@ from random import getrandbits
 from time import monotonic
 from typing import Final
 
-from fairest_protocol.messages.fields import Phase
+from fairest_protocol.messages.fields import RACING
 from fairest_server.live.append_cycle import (
     APPEND,
     DECIDING,
@@ -196,7 +196,7 @@ class LiveRoom:
         log_just_read, cursor.just_read = cursor.just_read, False
         if self._append_state is not DECIDING:
             return None
-        while self.requests.waiting or services.has_pause_for(self.state):
+        while self.requests.waiting or (services.pauses and services.has_pause_for(self.state)):
             window = services.clock.decision_window()
             if window is None:
                 self._append_state = NOTHING_TO_APPEND[self._append_state]
@@ -206,7 +206,7 @@ class LiveRoom:
             if cursor.is_uncertain and not log_just_read:
                 self.catch_up()
                 return None
-            if services.has_pause_for(self.state):
+            if services.pauses and services.has_pause_for(self.state):
                 self.requests.in_flight = [Request(ApplyPauses(services.pauses))]
             elif self.requests.take():
                 # The timer of the deadline has fired, whatever follows from that.
@@ -299,15 +299,17 @@ class LiveRoom:
         state = self._append_state
         if state is not IDLE and state is not QUEUED:
             return
-        if not self.requests.waiting and not self._services.has_pause_for(self.state):
-            self._on_idle()
+        services = self._services
+        if not self.requests.waiting and not (services.pauses and services.has_pause_for(self.state)):
+            if self._has_changed or not self.subscribers.seats:
+                self._on_idle()
             return
         if log_just_read:
             self.cursor.just_read = True
         if state is IDLE:
             self._append_state = ENQUEUED[state]
             # A log that was read just now is outdated soon, so this room is polled before others.
-            self._services.enqueue(self, is_first=log_just_read)
+            services.enqueue(self, is_first=log_just_read)
 
     def _on_idle(self) -> None:
         """Nothing is left to decide: report a change if there was one.
@@ -327,7 +329,7 @@ class LiveRoom:
         if not steps:
             return
         before, self.state = self.state, steps[-1].after
-        if before is None or not before.has_same_deadlines_as(self.state):
+        if before is None or before.clocks is not self.state.clocks:
             self.deadline = self.state.next_deadline()
             self._has_changed = True
             self.cursor.note_checkpoint(steps)
@@ -337,7 +339,7 @@ class LiveRoom:
             add(step)
         if self.recent.steps is not None:
             self.recent.extend(steps, is_complete=self.subscribers.is_complete)
-        if before is None or before.phase is not Phase.RACING or self.state.phase is not Phase.RACING:
+        if before is None or before.phase is not RACING or self.state.phase is not RACING:
             # No seat is given or freed between two moves of a race, so that a move does not pay for this.
             if not self.state.unrecorded_match:
                 self.matches.forget_stored()
@@ -347,6 +349,9 @@ class LiveRoom:
 
     def _apply_and_answer(self, steps: Sequence[Step], answers: Sequence[LateAnswer]) -> None:
         """Show steps and send answers in the order in which they were decided."""
+        if not answers:
+            self._apply(steps)
+            return
         shown = 0
         for late in answers:
             self._apply(steps[shown : late.after_steps])

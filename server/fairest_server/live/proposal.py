@@ -1,6 +1,7 @@
 """Deciding the waiting requests of a room: the steps to append to the log. Pure: time, tag and randomness come in."""
 
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Final
 
 from fairest_protocol.messages.codec import encode
@@ -19,6 +20,7 @@ from fairest_server.room.state import Deadline, RoomState
 from fairest_server.room.steps import Step
 from fairest_server.store.append_queue import Append
 
+_EVENT: Final = attrgetter("event")
 UNRACED_LOG_SECONDS: Final = 60
 """How long the log of a closed room without a finished round is kept, so that every process sees its end."""
 
@@ -121,7 +123,7 @@ def make_append(
         not_after_ms = min(not_after_ms, deadline.at_ms)
     next_check_ms, expire_seconds = None, 0
     rounds: Sequence[str] = ()
-    if before is None or not before.has_same_deadlines_as(after):
+    if before is None or before.clocks is not after.clocks:
         next_check_ms = after.next_check_ms() or 0
         expire_seconds = _closed_log_seconds(after, closed_room_seconds) if after.phase is Phase.CLOSED else 0
         # A round that is opened or ends has new deadlines, so that most moves do not come here.
@@ -131,7 +133,7 @@ def make_append(
         expected=cursor.index,
         expected_tag=cursor.tag,
         tag=proposal.tag,
-        events=[step.event for step in proposal.steps],
+        events=list(map(_EVENT, proposal.steps)),
         not_before_ms=not_before_ms,
         not_after_ms=not_after_ms,
         next_check_ms=next_check_ms,

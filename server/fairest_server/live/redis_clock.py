@@ -48,9 +48,10 @@ class RedisClock:
 
     def decision_window(self) -> DecisionWindow | None:
         """Return the window that begins now; None if Redis was silent so long that a pause may have gone unnoticed."""
-        if self.silent_seconds >= MAX_CLOCK_AGE_SECONDS:
+        # `silent_seconds` and `now_ms`, without their calls: each move asks for a window.
+        if time.monotonic() - self._answered_at >= MAX_CLOCK_AGE_SECONDS:
             return None
-        now_ms = self.now_ms()
+        now_ms = int(time.time() * 1000 - self._ahead_ms)
         return DecisionWindow(now_ms, min(now_ms + APPEND_DEADLINE_MS, self._heartbeat_ms + keys.PAUSE_MS))
 
     def set(self, redis_ms: int) -> None:

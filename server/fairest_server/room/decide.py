@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from fairest_protocol.calculation.race import Ending
 from fairest_protocol.calculation.seal import commit_entropy
-from fairest_protocol.messages.fields import Phase, Seat, as_seat
+from fairest_protocol.messages.fields import RACING, Phase, Seat, as_seat
 from fairest_protocol.messages.from_client import AskFinish, Leave, Ready, Rematch, Reveal
 from fairest_protocol.messages.from_server import Accepted, Refused
 from fairest_protocol.messages.refusals import SENTENCES, Refusal
@@ -184,7 +184,7 @@ def _make_move(state: RoomState, command: MakeMove) -> Verdict:
         return refuse("play", Refusal.NOT_SEATED, number=number)
     if race is None:
         return _refuse_move_without_race(state, seat, command)
-    is_racing = state.phase is Phase.RACING
+    is_racing = state.phase is RACING
     if not is_racing and not (state.phase is Phase.FINISHED and race.has_started):
         return refuse("play", Refusal.RACE_NOT_STARTED, number=number)
     racer = race.racers[seat]

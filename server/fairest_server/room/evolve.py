@@ -26,7 +26,6 @@ from fairest_server.room.state import (
     RoomState,
     SeatState,
     awaits_step,
-    dealt_race,
     open_round,
     round_seed,
 )
@@ -88,7 +87,8 @@ def evolve(state: RoomState | None, event: Event, at_ms: int) -> RoomState:
         case events.FinishAsked(seat=seat):
             return _with_seat(state, seat, replace(state.seat(seat), has_asked_finish=True))
         case events.MatchPublished():
-            return replace(state, unrecorded_match=0)
+            # A new object, since a room without an unrecorded match has another next check.
+            return replace(state, unrecorded_match=0, clocks=replace(state.clocks))
         case events.RoomClosed():
             # A match that waits for its record is found by the time at which it finished.
             clocks = Clocks(paused_until_ms=state.clocks.paused_until_ms, finished_at_ms=state.clocks.finished_at_ms)
@@ -109,7 +109,9 @@ def _enter(state: RoomState, trigger: Trigger, at_ms: int, seconds: int | None) 
 
 
 def _played(state: RoomState, event: events.Played, at_ms: int) -> RoomState:
-    after = dealt_race(state).play(event.seat, event.move)
+    race = state.race
+    assert race is not None, "moves are made in a race"
+    after = race.play(event.seat, event.move)
     moved = state.with_race(after)
     if after.has_credit:
         moved = after_move(state, moved, event, at_ms)

@@ -8,7 +8,7 @@ from fairest_protocol.calculation.record import Record, RecordedRound, RecordedS
 from fairest_protocol.calculation.seal import commit_secret
 from fairest_protocol.calculation.sliced import Sliced, finish
 from fairest_protocol.calculation.terms import parse_terms
-from fairest_protocol.messages.fields import Phase
+from fairest_protocol.messages.fields import RACING, Phase
 from fairest_protocol.value import replace
 from fairest_server.room import events
 from fairest_server.room.distance import latest_before_pause_ms
@@ -75,7 +75,7 @@ class MatchFold:
         """Add one step that this process has decided, and the log has taken."""
         self._state = step.after
         match = self._match
-        if match is not None and isinstance(step.event, events.Played) and step.after.phase is Phase.RACING:
+        if match is not None and isinstance(step.event, events.Played) and step.after.phase is RACING:
             # Nearly all steps are moves that end nothing, of which only the time is to be found.
             match.events.add_move(_since_start_ms(match, step), step.event.seat, step.event.move)
             return

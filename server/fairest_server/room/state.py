@@ -78,7 +78,8 @@ class Clocks(Value):
     """Every part of a room's state that depends on when an event happened, in milliseconds on Redis' clock.
 
     If two states share one `Clocks` object, the events between them did not change any deadline, and the times of these
-    events do not matter: `RoomState.has_same_deadlines_as` compares the objects with `is`.
+    events do not matter. Nor did they change the next check of the room (`RoomState.next_check_ms`). So states are
+    compared by `before.clocks is after.clocks`.
 
     `phase_until_ms`: the present phase ends by itself. `away_until_ms`: for each seat, a player who is away loses it or
     is stopped. `idle_until_ms`: the empty room is closed. None means that there is no such deadline.
@@ -197,10 +198,6 @@ class RoomState(Value):
     def next_deadline(self) -> Deadline | None:
         """Return the earliest deadline, if there is any."""
         return min(self.deadlines(), key=lambda deadline: deadline.at_ms, default=None)
-
-    def has_same_deadlines_as(self, other: "RoomState") -> bool:
-        """Return whether both states of this room have the same next check, see `next_check_ms`."""
-        return self.clocks is other.clocks and self.unrecorded_match == other.unrecorded_match
 
     def lacks_pause(self, pause_end_ms: int) -> bool:
         """Return whether a pause that ended at `pause_end_ms` is not counted in the clocks of this room yet."""

@@ -181,10 +181,15 @@ class AppendQueue:
         # Writers without an append count as well, so that a poll is bounded; but not while the batch is still empty.
         while self._waiting and (polled < MAX_BATCH or not batch):
             writer = self._waiting.popleft()
-            append = _build(writer)
             polled += 1
-            if append is not None:
-                batch.append((writer, append))
+            # A fault of one writer fails its own append only, and not the others of the batch.
+            try:
+                append = writer.build_append()
+                if append is not None:
+                    batch.append((writer, _keys_and_arguments(writer.keys, append)))
+            except Exception as fault:
+                report(Part.ROOM, fault, room=writer.code)
+                _report_result(writer, _FAILED)
         self._batch = batch
         if not batch:
             return False
@@ -264,17 +269,6 @@ class AppendQueue:
         if not is_sent:
             # The results may have enqueued writers; those did not schedule a batch, because the queue is still busy.
             self._send_next()
-
-
-def _build(writer: Writer) -> CommandWords | None:
-    """Ask `writer` for its append. An exception fails this append only, and not the others of its batch."""
-    try:
-        append = writer.build_append()
-        return None if append is None else _keys_and_arguments(writer.keys, append)
-    except Exception as fault:
-        report(Part.ROOM, fault, room=writer.code)
-        _report_result(writer, _FAILED)
-        return None
 
 
 def _report_result(writer: Writer, reply: Reply) -> None:
