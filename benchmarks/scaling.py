@@ -72,11 +72,12 @@ async def _measure_workers() -> list[Figure]:
         "1": lambda: _saturate(serving()),
         "2": lambda: _saturate(serving(processes=2)),
         "2_apart": lambda: _saturate(serving(processes=2, hands_over=False)),
-        "2_strangers": _saturate_strangers,
+        "2_strangers": lambda: _saturate_strangers(serving),
     }
     if HAPROXY is not None:
         kinds["1_balanced"] = lambda: _saturate(serving_balanced(1), moves_first=True)
         kinds["2_balanced"] = lambda: _saturate(serving_balanced(2), moves_first=True)
+        kinds["2_balanced_strangers"] = lambda: _saturate_strangers(lambda: serving_balanced(1), moves_first=True)
     costs: dict[str, list[Cost]] = {kind: [] for kind in kinds}
     for _ in range(REPEATS):
         for kind, saturate in kinds.items():
@@ -92,7 +93,7 @@ async def _measure_workers() -> list[Figure]:
         number, _, arrangement = kind.partition("_")
         if number == "1":
             continue
-        base = costs["1_balanced" if arrangement == "balanced" else "1"]
+        base = costs["1_balanced" if arrangement.startswith("balanced") else "1"]
         ratios = [two.server_us / one.server_us for one, two in zip(base, each, strict=True)]
         goal = (f"<= {MOST_RATIO}", MOST_RATIO.__ge__) if arrangement in WITH_GOAL else ()
         figures += median_of("_".join(filter(None, ("workers_ratio", arrangement))), ratios, "", *goal)
@@ -128,15 +129,19 @@ async def _saturate(servers: AbstractAsyncContextManager[Processes], *, moves_fi
         return await load.move()
 
 
-async def _saturate_strangers() -> Cost:
+async def _saturate_strangers(
+    serve: Callable[[], AbstractAsyncContextManager[Processes]], *, moves_first: bool = False
+) -> Cost:
     """Return the cost of a move on two servers, each on a Redis of its own, half of the rooms on each."""
     rooms = WORKERS_ROOMS // 2
     async with (
-        serving() as one,
-        serving() as other,
+        serve() as one,
+        serve() as other,
         loading("race", one, rooms) as first,
         loading("race", other, rooms) as second,
     ):
+        if moves_first:
+            await asyncio.gather(first.resume(), second.resume())
         await asyncio.gather(first.move(4), second.move(4))
         costs = await asyncio.gather(first.move(), second.move())
     messages = sum(cost.messages for cost in costs)
