@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from benchmarks.balanced import HAPROXY, serving_balanced
 from benchmarks.figure import Figure, median_of
-from benchmarks.under_load import Cost, Processes, loading, serving, serving_kind
+from benchmarks.under_load import Cost, Loader, Processes, loading, serving, serving_kind
 
 MOVES_PER_SECOND = 1_000
 SETTLED = 100
@@ -25,8 +25,11 @@ MOST_ROOMS = 10_000
 """Or as many as the limit of file descriptors allows: two connections a room, and a few more."""
 MOVES = 48
 """The number of moves of a player of the load."""
-REST_SECONDS = 10.0
+REST_SECONDS = 5.0
 """With 9,900 rooms, three seconds of rest cost from 150 to 230 ms of CPU time a second."""
+STEADY = 0.8
+"""A rest that costs more than this share of the rest before it follows no work that is left over."""
+MOST_RESTS = 6
 LONGEST_SECONDS = 20.0
 CONTROLS = ("handwritten", "node")
 """Measured at `MOST_ROOMS` as well: what they cost more there is not due to our rooms."""
@@ -108,7 +111,7 @@ async def _cost_of_a_move(rooms: int, kind: str = "race") -> float:
     lasts_seconds = MOVES * 2 * rooms / MOVES_PER_SECOND
     # A server of its own, since rooms that were left in the middle of a race keep a server busy for a while.
     async with serving_kind(kind) as served, loading(load_kind, served, rooms, pace=pace_seconds) as load:
-        rested = await load.rest(REST_SECONDS)
+        rested = await _rest(load)
         await load.start()
         await load.rest(min(lasts_seconds / 4, pace_seconds))
         cost = await load.rest(min(lasts_seconds / 4, LONGEST_SECONDS))
@@ -116,6 +119,16 @@ async def _cost_of_a_move(rooms: int, kind: str = "race") -> float:
     move_us = (cost.server_seconds - idle_seconds) / cost.messages * 1e6
     print(f"  {rooms} rooms, {kind}: {move_us:.1f} us, {cost.per_second:.0f} moves/s", file=sys.stderr)
     return move_us
+
+
+async def _rest(load: Loader) -> Cost:
+    """Return the cost of a rest that follows no work left over from filling the rooms."""
+    rested = await load.rest(REST_SECONDS)
+    for _ in range(MOST_RESTS):
+        before, rested = rested, await load.rest(REST_SECONDS)
+        if rested.server_seconds > STEADY * before.server_seconds:
+            break
+    return rested
 
 
 async def _saturate(servers: AbstractAsyncContextManager[Processes], *, moves_first: bool = False) -> Cost:
