@@ -106,6 +106,20 @@ async def test_messages_that_arrive_together_are_handled_in_order(redis_url: str
         assert scene.seats[0].moves == 39
 
 
+async def test_the_room_learns_that_a_connection_has_ended_by_a_fault(
+    server_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with racing_players(server_url) as (player, other):
+        monkeypatch.setattr("fairest_server.edge.session.MakeMove", failing)
+        await player.send(Play(number=1, move=MOVE))
+        scene = await other.receive_until(lambda scene: not scene.seats[0].is_connected)
+    assert scene.seats[0].until_ms is not None
+
+
+def failing(*_: object) -> None:
+    raise RuntimeError("a fault of this test")
+
+
 async def test_messages_beyond_the_limit_wait_behind_those_within_it(redis_url: str) -> None:
     async with racing(redis_url, messages_burst=12, messages_per_second=100) as player:
         for number in range(1, 31):

@@ -2,8 +2,9 @@
 
 import pytest
 
+from fairest_protocol.calculation.moves import MOVES, RESIGN
 from fairest_protocol.calculation.seal import commit_entropy
-from fairest_protocol.messages.from_client import Leave, Ready
+from fairest_protocol.messages.from_client import Leave, Ready, Reveal
 from fairest_protocol.messages.from_server import Refused, Snapshot, View
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.refusals import Refusal
@@ -12,16 +13,19 @@ from fairest_server.live.redis_clock import CLOCK_SKEW_MS
 from fairest_server.live.subscribers import DropReason
 from fairest_server.room.commands import (
     ApplyPauses,
+    Command,
     CreateRoom,
     Disconnect,
     ExpireDeadline,
+    MakeMove,
     MarkRecorded,
     Pause,
     PlayerRequest,
     TakeSeat,
 )
 from fairest_server.room.events import Attached, Detached, Paused, PlayerReady, RoomCreated, SeatFreed, SeatTaken
-from fairest_server.room.steps import LogSlice
+from fairest_server.room.match_record import record_matches
+from fairest_server.room.steps import LogSlice, fold
 from fairest_server.store.append_queue import Answer
 from tests.support.isolated_room import NOW_MS, ROUND, IsolatedRoom, RecordingSubscriber
 from tests.support.races import Table, raced
@@ -682,3 +686,34 @@ def test_a_match_with_a_step_of_another_process_is_read(seated: IsolatedRoom) ->
     seated.room.on_log_slice(seated.append_elsewhere([Attached(seat=1, link="elsewhere-1")], "other"))
     leave_when_ready(seated, "elsewhere-1")
     assert seated.room.matches.read == {ROUND.round.hex()}
+
+
+def race_to_an_end(seated: IsolatedRoom) -> None:
+    """Let both race for some moves, and the second player resign. Redis takes each append 3 ms after it was decided."""
+
+    def run(command: Command) -> None:
+        seated.submit(command)
+        append = seated.poll()
+        seated.clock.at_ms += 3
+        seated.accept(append)
+
+    links = "here-1", "here-2"
+    for seat, link in enumerate(links):
+        sealed = commit_entropy(ROUND.round, seat, bytes(32))
+        run(PlayerRequest(link, Ready(round=ROUND.round, entropy_hash=sealed)))
+    for link in links:
+        run(PlayerRequest(link, Reveal(round=ROUND.round, entropy=bytes(32))))
+    assert seated.room.deadline is not None
+    seated.clock.at_ms = seated.room.deadline.at_ms
+    run(ExpireDeadline(seated.clock.at_ms))
+    for number in range(1, 4):
+        for link in links:
+            run(MakeMove(link, number, MOVES["sa"]))
+    run(MakeMove("here-2", 4, RESIGN))
+
+
+def test_the_matches_of_an_open_room_are_those_of_its_log(seated: IsolatedRoom) -> None:
+    race_to_an_end(seated)
+    recorded = list(seated.room.matches.recording("quiet-amber-otter"))
+    assert len(recorded) == 1
+    assert recorded == record_matches("quiet-amber-otter", fold(seated.log))

@@ -7,13 +7,15 @@ import pytest
 from fairest_protocol.messages.from_client import Leave, Ready
 from fairest_protocol.messages.options import RoomOptions
 from fairest_server.live.log_cursor import LogCursor
-from fairest_server.live.proposal import UNRACED_LOG_SECONDS, Request, make_append, propose
+from fairest_server.live.proposal import UNRACED_LOG_SECONDS, Proposal, Request, make_append, propose
 from fairest_server.live.redis_clock import DecisionWindow
 from fairest_server.room.commands import CloseRoom, CreateRoom, Disconnect, ExpireDeadline, PlayerRequest
-from fairest_server.room.steps import fold
+from fairest_server.room.evolve import evolve
+from fairest_server.room.steps import Step, fold
 from fairest_server.store.append_queue import Append
 from tests.support.isolated_room import NOW_MS, ROUND, IsolatedRoom
 from tests.support.races import Table
+from tests.support.random_rooms import random_log
 
 
 def test_an_append_that_leaves_all_deadlines_leaves_the_next_check(seated: IsolatedRoom) -> None:
@@ -70,6 +72,17 @@ def test_the_state_goes_by_the_time_at_which_the_log_took_an_append(seated: Isol
     seated.clock.at_ms += 700
     seated.accept(append)
     assert seated.room.state == fold(seated.log)[-1].after
+
+
+@pytest.mark.parametrize("ahead_ms", [-7, 0, 7])
+@pytest.mark.parametrize("options", [RoomOptions(), RoomOptions(piles=8, credit=1)], ids=("plain", "with credit"))
+def test_a_room_takes_the_steps_that_its_log_would_be_read_as(options: RoomOptions, ahead_ms: int) -> None:
+    """The process decides by its estimate of Redis' clock, which is ahead of it or behind."""
+    for step in random_log(3, options):
+        decided_ms = step.at_ms + ahead_ms
+        after = evolve(step.before, step.event, decided_ms)
+        decided = Step(step.before, step.event, decided_ms, after, step.tag)
+        assert list(Proposal((), steps=[decided]).stamped(step.at_ms)) == [step]
 
 
 def test_the_creation_of_a_listed_room_brings_its_row_in_the_lobby() -> None:

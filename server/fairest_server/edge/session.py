@@ -217,7 +217,7 @@ class Session:
             await self._close_with_error(close_errors.INTERNAL)
 
     def _submit_at_once(self, frame: bytes) -> bool:
-        """Submit a message to its room from where it arrives. Return False for any other, which then waits in `recv`.
+        """Submit a message to its room from where it arrives. Return False to leave any other message to `recv`.
 
         The fast path: it spares nearly all messages a queue and a task switch, which cost as much as judging a move.
         """
@@ -235,6 +235,7 @@ class Session:
             self._submit_to_room(message, now)
         except Exception as fault:
             report(Part.CONNECTION, fault, link=self.connection_id, **self._log_context)
+            self._disconnect()
             self._schedule_close(close_errors.INTERNAL)
         return True
 
@@ -306,7 +307,10 @@ class Session:
             room.disconnect(self)
 
     def _schedule_close(self, breach: ProtocolViolation) -> None:
-        """Close this connection in a task of its own, and pair its player with nobody; the first reason counts."""
+        """Close this connection in a task of its own, and pair its player with nobody; the first reason counts.
+
+        The room is not told: the caller has disconnected from it, or a newer connection has the seat.
+        """
         self.room = None
         self._queue.forget(self)
         self._closing = self._closing or asyncio.create_task(self._close_with_error(breach))

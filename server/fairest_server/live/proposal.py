@@ -49,7 +49,7 @@ class LateAnswer(Value, gc=True):
 class Proposal(Value, gc=True):
     """Requests that were decided together: the steps that the log is asked to take, and the answers that wait for them.
 
-    The steps are those that follow if they are stamped with the time at which they were decided; see `stamped`.
+    The steps have the time at which they were decided; `stamped` gives them that of the log.
     """
 
     requests: Sequence[Request]
@@ -64,12 +64,12 @@ class Proposal(Value, gc=True):
         return any(isinstance(late.answer, Refused) and late.answer.to in entries for late in self.answers)
 
     def stamped(self, at_ms: int) -> Sequence[Step]:
-        """Return the steps with the log's time stamp, computed again only if a state among them depends on time."""
+        """Return the steps with the log's time stamp. States are computed again only if one depends on time."""
         before, after = self.steps[0].before, self.steps[-1].after
         if at_ms == self.steps[0].at_ms:
             return self.steps
         if before is not None and after.clocks is before.clocks and after.times is before.times:
-            return self.steps
+            return [Step(step.before, step.event, at_ms, step.after, step.tag) for step in self.steps]
         stamped: list[Step] = []
         for step in self.steps:
             after = evolve(before, step.event, at_ms)
