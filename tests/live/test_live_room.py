@@ -679,13 +679,13 @@ def leave_when_ready(seated: IsolatedRoom, link: str) -> None:
 def test_a_match_of_which_the_room_has_decided_each_step_is_not_read(seated: IsolatedRoom) -> None:
     leave_when_ready(seated, "here-2")
     matches = seated.room.matches
-    assert (len(list(matches.recording("quiet-amber-otter"))), matches.read) == (1, set())
+    assert (len(list(matches.recording("quiet-amber-otter"))), matches.partly_read) == (1, set())
 
 
 def test_a_match_with_a_step_of_another_process_is_read(seated: IsolatedRoom) -> None:
     seated.room.on_log_slice(seated.append_elsewhere([Attached(seat=1, link="elsewhere-1")], "other"))
     leave_when_ready(seated, "elsewhere-1")
-    assert seated.room.matches.read == {ROUND.round.hex()}
+    assert seated.room.matches.partly_read == {ROUND.round.hex()}
 
 
 def race_to_an_end(seated: IsolatedRoom) -> None:

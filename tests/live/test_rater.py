@@ -10,7 +10,7 @@ from redis.exceptions import RedisError
 from fairest_protocol.calculation.record import Record
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.value import replace
-from fairest_server.live.rater import FADING_STRIDE, LEFT_BEHIND_MS, LOOK_STRIDE, Origin, Rater
+from fairest_server.live.rater import FADING_STRIDE, LEFT_BEHIND_MS, LOOK_STRIDE, Rater, RecordSource
 from fairest_server.live.record_finder import RecordFinder
 from fairest_server.live.redis_clock import RedisClock
 from fairest_server.live.signing import SigningKey
@@ -46,7 +46,7 @@ def make_rater(redis: BatchingRedis, now_ms: int = FINISHED_MS) -> Rater:
 async def finish(redis: BatchingRedis, rater: Rater, record: Record) -> None:
     """Store a record and let it be rated, as a record maker does."""
     is_new = await RecordStore(redis).keep(record)
-    await rater.expect(ROOM, record, PLAYERS, Origin.READ if is_new else Origin.STORED)
+    await rater.expect(ROOM, record, PLAYERS, RecordSource.READ if is_new else RecordSource.STORED)
 
 
 async def tallies(redis: BatchingRedis) -> list[Tally]:
@@ -130,7 +130,7 @@ def with_another_signature(text: str) -> str:
 async def test_a_record_that_was_changed_is_never_rated(redis: BatchingRedis, lie: object) -> None:
     assert callable(lie)
     rater, record = make_rater(redis), make_record(1, FINISHED_MS)
-    await rater.expect(ROOM, record, PLAYERS, Origin.STORED)
+    await rater.expect(ROOM, record, PLAYERS, RecordSource.STORED)
     await redis.set(keys.record(record.match_id), lie("\n".join(record.lines())))
     await look(rater)
     assert [tally.rounds for tally in await tallies(redis)] == [0, 0]
@@ -139,7 +139,7 @@ async def test_a_record_that_was_changed_is_never_rated(redis: BatchingRedis, li
 
 async def test_a_record_that_another_key_has_signed_is_never_rated(redis: BatchingRedis) -> None:
     rater, record = make_rater(redis), make_record(1, FINISHED_MS)
-    await rater.expect(ROOM, record, PLAYERS, Origin.STORED)
+    await rater.expect(ROOM, record, PLAYERS, RecordSource.STORED)
     other = SigningKey(bytes([1]) * 32)
     rounds = tuple(
         replace(
@@ -159,7 +159,7 @@ async def test_a_record_signed_with_the_right_key_whose_moves_do_not_lead_to_its
     redis: BatchingRedis,
 ) -> None:
     rater, record = make_rater(redis), make_record(1, FINISHED_MS)
-    await rater.expect(ROOM, record, PLAYERS, Origin.STORED)
+    await rater.expect(ROOM, record, PLAYERS, RecordSource.STORED)
     await RecordStore(redis).keep(KEY.sign(with_the_other_winner(record)))
     await look(rater)
     assert [tally.rounds for tally in await tallies(redis)] == [0, 0]
@@ -201,14 +201,14 @@ async def test_a_record_is_not_read_back_by_the_process_that_has_just_stored_it(
 async def test_of_a_match_that_this_process_has_decided_nothing_is_replayed(redis: BatchingRedis) -> None:
     rater, record = make_rater(redis), with_a_commitment_of_another_key(make_record(1, FINISHED_MS))
     await RecordStore(redis).keep(record)
-    await rater.expect(ROOM, record, PLAYERS, Origin.DECIDED)
+    await rater.expect(ROOM, record, PLAYERS, RecordSource.DECIDED)
     await rater.advance()
     assert [tally.rounds for tally in await tallies(redis)] == [1, 1]
 
 
 async def test_a_match_whose_record_is_gone_is_not_rated(redis: BatchingRedis) -> None:
     rater = make_rater(redis)
-    await rater.expect(ROOM, make_record(1, FINISHED_MS), PLAYERS, Origin.STORED)
+    await rater.expect(ROOM, make_record(1, FINISHED_MS), PLAYERS, RecordSource.STORED)
     await rater.advance()
     assert [tally.rounds for tally in await tallies(redis)] == [0, 0]
     assert await RatingStore(redis).waiting() == []
@@ -225,7 +225,7 @@ async def test_a_match_that_was_put_there_by_hand_and_is_not_rated_stays_unrated
 async def test_a_tally_that_cannot_be_read_holds_up_no_other_match(redis: BatchingRedis) -> None:
     rater, first, second = make_rater(redis), make_record(1, FINISHED_MS), make_record(2, FINISHED_MS)
     await RecordStore(redis).keep(first)
-    await rater.expect(ROOM, first, ("broken", "two"), Origin.STORED)
+    await rater.expect(ROOM, first, ("broken", "two"), RecordSource.STORED)
     await redis.hset(keys.tallies("broken"), "classic", "no tally")
     await finish(redis, rater, second)
     await rater.advance()
@@ -272,7 +272,7 @@ async def test_a_match_waits_while_the_node_of_the_ratings_is_away(cluster: Redi
         away.freeze()
         try:
             async with asyncio.timeout(20):
-                await rater.expect(room, record, PLAYERS, Origin.STORED)
+                await rater.expect(room, record, PLAYERS, RecordSource.STORED)
                 with pytest.raises(RedisError):
                     await rater.advance()
         finally:

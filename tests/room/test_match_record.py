@@ -277,7 +277,7 @@ def test_the_players_of_a_match_are_known_in_the_order_of_its_seats() -> None:
 
 
 def test_a_match_that_was_decided_here_is_not_read() -> None:
-    assert folded(raced(2)).read == set()
+    assert folded(raced(2)).partly_read == set()
 
 
 @pytest.mark.parametrize("place", [0.1, 0.5, 0.99])
@@ -286,7 +286,7 @@ def test_a_match_of_which_one_step_was_read_is_read(place: float) -> None:
     matches, read = MatchFold(), int(place * len(steps))
     for number, step in enumerate(steps):
         (matches.add_read if number == read else matches.add)(step)
-    assert matches.read == {record.match_id for record in matches.recording(ROOM)}
+    assert matches.partly_read == {record.match_id for record in matches.recording(ROOM)}
 
 
 def test_a_match_after_one_that_was_read_is_not_read() -> None:
@@ -296,7 +296,7 @@ def test_a_match_after_one_that_was_read_is_not_read() -> None:
     for number, step in enumerate(steps):
         (matches.add_read if number == opened else matches.add)(step)
     first, _ = matches.recording(ROOM)
-    assert matches.read == {first.match_id}
+    assert matches.partly_read == {first.match_id}
 
 
 def test_a_match_behind_a_round_that_was_called_off_and_read_is_read() -> None:
@@ -310,4 +310,4 @@ def test_a_match_behind_a_round_that_was_called_off_and_read_is_read() -> None:
     for number, step in enumerate(table.steps):
         (matches.add_read if number == known - 1 else matches.add)(step)
     (record,) = matches.recording(ROOM)
-    assert (len(record.rounds), matches.read) == (2, {record.match_id})
+    assert (len(record.rounds), matches.partly_read) == (2, {record.match_id})

@@ -116,7 +116,7 @@ def _describe_new_start(earlier: EarlierRun, model: KnownRoom) -> str:
     if earlier.is_race_over or earlier.round_id is None:
         return sentence
     if earlier.round_id != round_id:
-        return f"{sentence} The round in which you were is over."
+        return f"{sentence} The round you were in is over."
     return f"{sentence} {_describe_stopped_race(model, away_ms)}".strip()
 
 

@@ -56,7 +56,7 @@ def open_daily(server: str, rules: Rules, day: str, name: str | None = None) -> 
     check_table(rows)
     if page.secret is None or page.seal is None:
         if rows:
-            raise Cheated("The table is opened, and the secret of its deal is not.")
+            raise Cheated("The table is opened, but the server does not show the secret of its deal.")
         return OpenedDaily(page, (), None, ("It was never dealt: no server was running, or none could reach drand.",))
     if page.seal.round != daily_round_id(day, rules) or page.seal.commitment != page.commitment:
         raise Cheated("The seal of the daily deal is not that of its day and its variant.")

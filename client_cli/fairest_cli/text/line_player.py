@@ -112,7 +112,7 @@ class LinePlayer:
                 self._rating = asyncio.create_task(self._print_rating(update.model, update.model.seat))
         if update.model.scene is None:
             if self._is_person and update.model.queued is not None:
-                # Whoever waits for an opponent may leave the queue.
+                # A player who waits for an opponent may leave the queue.
                 self._may_type.set()
             return
         await self._get_ready(update.model)

@@ -133,7 +133,11 @@ class TournamentPlayer:
             self._print(self._due(known.shown))
             self._show_race()
         else:
-            self._print(HELP if word in ("help", "?") else f"{clean(line)[:40]!r} is no word of this; type help.")
+            self._print(
+                HELP
+                if word in ("help", "?")
+                else f"{clean(line)[:40]!r} is not a move or a word of this program; type help."
+            )
         return True
 
     async def _move(self, word: str) -> None:

@@ -1,7 +1,7 @@
 """Limits of one address on what costs more than its messages: new players, rounds, and codes that lead to no room.
 
-Each process counts for itself; the rooms that an address opens are counted in Redis (`store/players.py`). An address of
-IPv6 is its network of 64 bits.
+Each process counts for itself; the rooms that an address opens are counted in Redis (`store/room_openings.py`). An
+address of IPv6 is its network of 64 bits.
 """
 
 import time

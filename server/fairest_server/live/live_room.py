@@ -3,9 +3,10 @@
     submit -> enqueue -> (poll) -> decide -> append -> (Redis) -> result -> evolve -> subscribers
                          `build_append`                 `on_append_result`
 
-It waits in two places: to be polled by the append queue, and for Redis. Everything between is synchronous. One append
-of a room is in flight at a time; requests that arrive meanwhile are decided, appended and shown together at the next
-poll. Nothing is acknowledged or shown before the log has it. `append_cycle` has the states and their table.
+A request waits in two places: with its room to be polled by the append queue, and for Redis. Everything between is
+synchronous. One append of a room is in flight at a time; requests that arrive meanwhile are decided, appended and shown
+together at the next poll. Nothing is acknowledged or shown before the log has it. `append_cycle` has the states and
+their table.
 """
 
 from collections.abc import Sequence
@@ -192,7 +193,7 @@ class LiveRoom:
         """
         self._append_state = POLLED[self._append_state]
         cursor, services = self.cursor, self._services
-        # A read counts for one poll, also for one that passes: another read has begun by then.
+        # A read of the log serves one poll only, even a poll that returns early because another read has begun.
         log_just_read, cursor.just_read = cursor.just_read, False
         if self._append_state is not DECIDING:
             return None
@@ -293,14 +294,15 @@ class LiveRoom:
     def _enqueue(self, *, log_just_read: bool = False) -> None:
         """Put the room into the append queue, if something waits to be decided and nothing is under way.
 
-        Deciding before the log is free would gain nothing, and two requests of that time would be two appends and more
-        frames, where they are one.
+        To decide while the log is busy would gain nothing: requests that could share an append and a frame would take
+        two of each.
         """
         state = self._append_state
         if state is not IDLE and state is not QUEUED:
             return
         services = self._services
         if not self.requests.waiting and not (services.pauses and services.has_pause_for(self.state)):
+            # With a player there the room is needed, so that a move does not pay for the question.
             if self._has_changed or not self.subscribers.seats:
                 self._on_idle()
             return
@@ -314,8 +316,8 @@ class LiveRoom:
     def _on_idle(self) -> None:
         """Nothing is left to decide: report a change if there was one.
 
-        Nearly every move leaves deadlines and the need for the room as they were, and to look at all of it would be a
-        twentieth of the move.
+        Nearly every move leaves deadlines and the need for the room as they were, and to look at all of it would take
+        a twentieth of a move's CPU time.
         """
         if self._has_changed or self.subscribers.is_empty:
             self._has_changed = False
@@ -324,6 +326,7 @@ class LiveRoom:
     def _apply(self, steps: Sequence[Step], *, are_read: bool = False) -> None:
         """Move on to the state after these steps of the log, and show them to the subscribers.
 
+        The caller has set the tag of the cursor to that of the last step it applies.
         `are_read`: they were read from the log, and not decided here.
         """
         if not steps:

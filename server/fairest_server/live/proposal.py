@@ -59,7 +59,7 @@ class Proposal(Value, gc=True):
 
     @property
     def refuses_entry(self) -> bool:
-        """Whether somebody is refused who asked for a seat in a room that exists."""
+        """Whether a request for a seat in an existing room is refused."""
         entries = ("create", "join", "resume")
         return any(isinstance(late.answer, Refused) and late.answer.to in entries for late in self.answers)
 

@@ -2,7 +2,7 @@
 
 record_maker -> outbox of the bucket -> `advance`, of the process that stored the record -> proof -> rate_match.lua
 
-What is proved depends on the `Origin` of the record: nothing of a match that this process has decided itself.
+What is proved depends on the `RecordSource` of the record: nothing of a match that this process has decided itself.
 
 Matches that their own process leaves behind, because it was killed or the node of the ratings was away, are rated by
 any other one. Two that rate the same match at once do no harm: the script takes the first (`store/ratings.py`).
@@ -31,23 +31,23 @@ from fairest_server.store import keys
 from fairest_server.store.ratings import Kept, RatingStore, WaitingMatch
 
 LOOK_STRIDE: Final = 5
-"""Each time that it advances so often, a process looks for matches that others have left behind."""
+"""Every this many calls of `advance`, a process looks for matches that others have left behind."""
 LEFT_BEHIND_MS: Final = 5_000
 """A match that finished longer ago than this, and is not rated yet, is rated by any process."""
 FADING_STRIDE: Final = 300
-"""Each time that it advances so often, a process takes players off the boards who were away for too long."""
+"""Every this many calls of `advance`, a process takes players off the boards who were away for too long."""
 
 _LOG = structlog.get_logger(__name__)
 
 
-class Origin(Enum):
+class RecordSource(Enum):
     """Where the record of a match comes from."""
 
     DECIDED = auto()
     """This process has decided each step of the match, and stored the record just now. Nothing is left to prove."""
     READ = auto()
-    """This process has stored the record just now. Steps of it were read from the log, where no server may have written
-    them, so its moves and its commitments are checked."""
+    """This process has stored the record just now. Steps of it were read from the log, which something other than a
+    server may have written, so its moves and its commitments are checked."""
     STORED = auto()
     """Redis had a record of the match, which is read back and proved whole."""
 
@@ -57,7 +57,7 @@ class _Expected(Value):
 
     match: WaitingMatch
     record: Record | None = None
-    origin: Origin = Origin.STORED
+    source: RecordSource = RecordSource.STORED
 
 
 class Rater:
@@ -80,13 +80,13 @@ class Rater:
         """Matches that this process expects since it advanced last."""
         self._advanced = 0
 
-    async def expect(self, room: str, record: Record, players: tuple[str, str], origin: Origin) -> None:
+    async def expect(self, room: str, record: Record, players: tuple[str, str], source: RecordSource) -> None:
         """Let the match of a record that is stored be rated, if it can be. Raises RedisError; safe to call again."""
         if isinstance(read_result(record, players), Unrated):
             return
         match = WaitingMatch(keys.bucket(room), record.match_id, players, record.finished_at_ms)
         await self._ratings.add_waiting(match)
-        self._own.append(_Expected(match, record, origin))
+        self._own.append(_Expected(match, record, source))
 
     async def advance(self) -> None:
         """Rate what waits for this process, and now and then what others have left. Raises RedisError, OSError.
@@ -138,11 +138,11 @@ class Rater:
         await self._ratings.remove(match)
 
     async def _proved(self, expected: _Expected) -> Record:
-        """Return the record of a match, proved as its origin asks for. Raises `BrokenRecord` if it fails."""
+        """Return the record of a match, proved as its source asks for. Raises `BrokenRecord` if it fails."""
         made = expected.record
-        if made is None or expected.origin is Origin.STORED:
+        if made is None or expected.source is RecordSource.STORED:
             return await self._read(expected.match.match_id)
-        if expected.origin is Origin.READ:
+        if expected.source is RecordSource.READ:
             await self._slices.finish(checking_made_record(made, self._public_key()))
         return made
 

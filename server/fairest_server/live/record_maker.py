@@ -11,7 +11,7 @@ from fairest_protocol.calculation.sliced import collecting
 from fairest_protocol.messages.from_server import MatchRecord
 from fairest_protocol.value import Value
 from fairest_server.live.log_reader import read_steps
-from fairest_server.live.rater import Origin, Rater
+from fairest_server.live.rater import Rater, RecordSource
 from fairest_server.live.slices import Slices
 from fairest_server.ops import metrics
 from fairest_server.room.finished_match import list_match
@@ -38,7 +38,7 @@ class LastRecord(Value):
 
 
 class RecordMaker:
-    """Makes records of the logs of rooms.
+    """Makes records of what open rooms know of their matches, or after a failure of what their logs hold.
 
     `sign_lines` yields the lines of a signed record; `stopping` is set when this process stops.
     """
@@ -97,7 +97,7 @@ class RecordMaker:
 
     async def _store(self, code: str, matches: MatchFold) -> int:
         """Store the finished matches; return the number of the newest. Another match may be over by the end of it."""
-        newest, players, read = matches.unrecorded_match, matches.players, matches.read
+        newest, players, read = matches.unrecorded_match, matches.players, matches.partly_read
         for record in list(matches.recording(code, only_unstored=True)):
             lines = await self._slices.finish(collecting(self._sign_lines(record)))
             is_new = await self._records.keep_lines(record.match_id, lines)
@@ -108,8 +108,10 @@ class RecordMaker:
             row = list_match(record)
             if row is not None:
                 await self._matches.add(code, row)
-            origin = Origin.STORED if not is_new else Origin.READ if record.match_id in read else Origin.DECIDED
-            await self._rater.expect(code, record, players[record.match_id], origin)
+            source = RecordSource.STORED
+            if is_new:
+                source = RecordSource.READ if record.match_id in read else RecordSource.DECIDED
+            await self._rater.expect(code, record, players[record.match_id], source)
         return newest
 
     async def last_record(self, code: str) -> LastRecord:

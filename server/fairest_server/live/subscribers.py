@@ -60,7 +60,7 @@ class Subscriber(Protocol):
         """
 
     def refused(self, answer: Refused) -> None:
-        """Called when a request of its was refused. One to enter the room then is over: it is not admitted."""
+        """Called when one of its requests was refused; if it was a request to enter, the subscriber is not admitted."""
 
     def replaced(self) -> None:
         """Called when a newer connection of the same player has the seat."""

@@ -24,7 +24,7 @@ export async function openDaily(page, note) {
   }
   checkTable(rows);
   if (!page.secret || !page.seal) {
-    if (rows.length) throw new Cheated("The table is opened, and the secret of its deal is not.");
+    if (rows.length) throw new Cheated("The table is opened, but the server does not show the secret of its deal.");
     return { rows: [], own: null, proofs: [TEXT.dailyNeverDealt] };
   }
   if (page.seal.round !== dailyRound(page.day, page.rules) || page.seal.commitment !== page.commitment)

@@ -114,7 +114,7 @@ class MatchFold:
             )
 
     @property
-    def read(self) -> set[str]:
+    def partly_read(self) -> set[str]:
         """The ids of the matches that are over and of which this process has not decided each step."""
         return {match.match_id.hex() for match in self._over if match.was_read}
 

@@ -75,7 +75,9 @@ class Deadline(Value):
 
 
 class Clocks(Value):
-    """Every part of a room's state that depends on when an event happened, in milliseconds on Redis' clock.
+    """Every deadline and time of a room's phases, in milliseconds on Redis' clock.
+
+    `RoomState.times` has the times of a race with credit. Nothing else in a state depends on when an event happened.
 
     If two states share one `Clocks` object, the events between them did not change any deadline, and the times of these
     events do not matter. Nor did they change the next check of the room (`RoomState.next_check_ms`). So states are

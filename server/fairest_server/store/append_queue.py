@@ -214,7 +214,8 @@ class AppendQueue:
     def _on_replies(self, replies: Sequence[Any] | RedisError) -> None:
         """Dispatch the replies, or send the whole batch again after an error.
 
-        append.lua appends once however often it is run, and then returns its first reply again.
+        append.lua appends once however often it is run. It returns its first reply again while the log ends with this
+        append, and later `conflict`, with entries that hold it.
         """
         if isinstance(replies, RedisError):
             self._retry(failures=1)

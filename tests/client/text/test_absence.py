@@ -151,7 +151,7 @@ def test_a_client_that_was_started_again_in_another_round_says_that_its_round_is
     room = staged.racing()
     run = replace(earlier(room), round_id="00")
     sentence = describe_return(KnownRoom(), returned(room, run.last_ms + 61_000, run))
-    assert sentence.endswith("The round in which you were is over.")
+    assert sentence.endswith("The round you were in is over.")
 
 
 def test_the_way_back_names_the_grace_period() -> None:

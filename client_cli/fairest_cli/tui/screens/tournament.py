@@ -45,9 +45,9 @@ class TournamentScreen(FairestScreen):
     OWN_KEYS: ClassVar[OwnKeys] = OwnKeys(
         "Keys in a tournament",
         (
-            ("Enter", "get ready for the round, or go back to our race"),
+            ("Enter", "get ready for the round, or go back to your race"),
             ("s", "start it, if you have created it"),
-            ("v", "look at the races of our pair in the last round that is over: replay and analysis"),
+            ("v", "look at the races of your pair in the last round that is over: replay and analysis"),
         ),
     )
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -145,7 +145,7 @@ class TournamentScreen(FairestScreen):
     # Requests of the player.
 
     def action_ready(self) -> None:
-        """Get ready for the round, or go back to our race."""
+        """Get ready for the round, or go back to your race."""
         connection, known = self._connection, self.known
         if connection is None or known is None:
             return

@@ -22,8 +22,8 @@ from fairest_protocol.calculation.moves import STOP, Move
 from fairest_protocol.calculation.rules import find_variant
 
 ABOUT: Final = (
-    "All players of the round have this deck, and race it now. Nobody is shown anything of another race but how many "
-    "cards it has placed."
+    "All players of the round have this deck, and race it now. Of another race, nobody is shown more than the number "
+    "of cards placed in it."
 )
 
 
