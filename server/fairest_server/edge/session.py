@@ -94,11 +94,9 @@ class Session:
         queue: RaceQueue,
     ) -> None:
         self.connection_id = connection_id
-        self.seen_upto = ORIGIN
-        self.entry_kind = ""
+        self.seen_upto, self.entry_kind, self.came_for = ORIGIN, "", ""
         self._websocket = websocket
         self.address = address
-        self.came_for = ""
         self._handshake = handshake
         self._rooms = rooms
         self._room_entry = room_entry
@@ -266,7 +264,6 @@ class Session:
             # The room would refuse it as well, and the players' requests would queue behind it.
             self._outbox.send_message(refuse_message(message, Refusal.NOT_SEATED))
         elif isinstance(message, Play):
-            # Only some moves are timed: see `TIMED_SECONDS`.
             if arrived_at - self._timed_at < TIMED_SECONDS:
                 arrived_at = 0.0
             else:
@@ -309,10 +306,7 @@ class Session:
             room.disconnect(self)
 
     def _schedule_close(self, breach: ProtocolViolation) -> None:
-        """Close this connection in a task of its own, and pair its player with nobody; the first reason counts.
-
-        The room is not told: the caller has disconnected from it, or a newer connection has the seat.
-        """
+        """Close in a task, and pair the player with nobody. The room is not told; the first reason counts."""
         self.room = None
         self._queue.forget(self)
         self._closing = self._closing or asyncio.create_task(self._close_with_error(breach))
