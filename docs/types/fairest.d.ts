@@ -730,8 +730,8 @@ export interface Queue {
  * The answer to `queue`, sent again whenever `waiting` changes: how many players wait for these rules, this one among
  * them. `since_ms`: when this player began to wait.
  *
- * Without an `id`, it may come to a player in a room whose opponent did not arrive: the player has left the room, and
- * waits in the queue again.
+ * Without an `id`, it may come to a player in a room whose opponent did not arrive, or to which no program came before
+ * a person was found: the player has left the room, and waits in the queue again.
  */
 export interface Queued {
   id?: string | null;

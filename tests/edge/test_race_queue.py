@@ -10,8 +10,8 @@ from websockets.exceptions import ConnectionClosed
 
 from fairest_protocol.calculation.distance import PROCEDURE
 from fairest_protocol.messages.fields import Phase
-from fairest_protocol.messages.from_client import Create, Join, Leave, LeaveQueue, Queue, Watch
-from fairest_protocol.messages.from_server import Left, LeftQueue, Queued, Snapshot
+from fairest_protocol.messages.from_client import Create, GetLobby, Join, Leave, LeaveQueue, Queue, Resume, Watch
+from fairest_protocol.messages.from_server import Left, LeftQueue, LobbyPage, Queued, Snapshot
 from fairest_protocol.messages.refusals import CLOSE_CODES, Breach, Refusal
 from fairest_protocol.value import replace
 from fairest_server.edge import session
@@ -19,8 +19,11 @@ from fairest_server.store import keys
 from fairest_server.store.tickets import Change, Tickets
 from tests.support.limited import Limited
 from tests.support.processes import Fleet
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE_SECONDS, until
 from tests.support.wire_client import WireClient, open_client
+
+PAUSE_MS = 700
+"""Longer than two looks of the queue at its tickets, and shorter than the time in which a request is in doubt."""
 
 
 async def begin(client: WireClient, message: Queue | None = None) -> Queued:
@@ -197,11 +200,189 @@ async def test_a_host_whose_partner_is_gone_waits_in_the_queue_again(fleet: Flee
         fleet.thaw(second)
 
 
-async def test_a_rival_is_offered_after_the_time_that_the_player_set(server_url: str, redis: Redis) -> None:
+async def until_unlisted(client: WireClient) -> None:
+    """Wait until the lobby lists no room."""
+
+    async def is_empty() -> bool:
+        await client.send(GetLobby(page=0))
+        return not (await client.receive_a(LobbyPage)).rooms
+
+    await until(is_empty, "no room is listed")
+
+
+async def open_to_rival(client: WireClient, message: Queue | None = None) -> Snapshot:
+    """Queue, and return the room that is open to a program at once."""
+    await begin(client, message or Queue(rival_after_seconds=0))
+    return await client.receive_a(Snapshot)
+
+
+async def join_as_rival(client: WireClient, room: str) -> Snapshot:
+    """Take a seat as a program of a house does."""
+    return await client.enter(Join(room=room))
+
+
+async def set_rating(redis: Redis, rating: float) -> None:
+    """Give the only ticket another rating."""
+
+    async def is_changed() -> bool:
+        (ticket,) = (await Tickets(redis).read()).values()
+        return await Tickets(redis).change([Change(ticket.player_id, ticket, replace(ticket, rating=rating))])
+
+    await until(is_changed, "the ticket is changed")
+
+
+async def test_a_rival_is_offered_after_the_time_that_the_player_set(server_url: str) -> None:
     async with open_client(server_url) as client:
         await begin(client, Queue(rival_after_seconds=0, rival_level="club", id="q"))
         assert (await client.receive_a(Snapshot)).id == "q"
+
+
+async def test_a_player_whom_no_rival_joins_is_found_by_the_next_who_waits(server_url: str) -> None:
+    async with open_client(server_url) as ann, open_client(server_url) as bob:
+        await open_to_rival(ann)
+        assert (await begin(bob)).waiting == 2
+        assert (await ann.receive_a(Snapshot)).room == (await bob.receive_a(Snapshot)).room
+
+
+async def test_a_player_keeps_its_time_on_the_way_from_the_open_room_to_the_opponent(server_url: str) -> None:
+    async with open_client(server_url) as ann, open_client(server_url) as bob:
+        since_ms = (await begin(ann, Queue(rival_after_seconds=0))).since_ms
+        await ann.receive_a(Snapshot)
+        await begin(bob)
+        again = await ann.receive_a(Queued)
+        assert (again.since_ms, again.waiting, again.id) == (since_ms, 2, None)
+
+
+async def test_two_who_are_alone_in_rooms_that_are_open_to_programs_meet(server_url: str, redis: Redis) -> None:
+    """They would not accept one another at first, as two with ratings far apart."""
+    async with open_client(server_url) as ann, open_client(server_url) as bob:
+        await open_to_rival(ann)
+        await set_rating(redis, 10_000.0)
+        own_room = (await open_to_rival(bob)).room
+        for ticket in (await Tickets(redis).read()).values():
+            await Tickets(redis).change([Change(ticket.player_id, ticket, replace(ticket, rating=0.0))])
+        met = [(await client.receive_a(Snapshot)).room for client in (ann, bob)]
+        assert met[0] == met[1] != own_room
+
+
+async def test_two_in_open_rooms_of_two_processes_meet(fleet: Fleet) -> None:
+    first, second = await fleet.start(), await fleet.start()
+    async with open_client(first) as ann, open_client(second) as bob:
+        await open_to_rival(ann)
+        await begin(bob, Queue(rival_after_seconds=0))
+        # Each may have got into a room of its own before.
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            for client in (ann, bob):
+                await client.receive_until(lambda scene: all(seat.name for seat in scene.seats))
+        assert ann.room == bob.room
+
+
+async def test_the_room_that_was_open_to_a_program_is_not_left_behind(server_url: str) -> None:
+    async with open_client(server_url) as ann, open_client(server_url) as bob, open_client(server_url) as eve:
+        left = (await open_to_rival(ann)).room
+        await begin(bob)
+        await bob.receive_a(Snapshot)
+        assert (await eve.expect_refusal(Resume(room=left, position=0))).code is Refusal.NOT_SEATED
+        await eve.send(GetLobby(page=0))
+        assert left not in [row.room for row in (await eve.receive_a(LobbyPage)).rooms]
+
+
+async def test_a_rival_that_comes_ends_the_wait(server_url: str, redis: Redis) -> None:
+    async with open_client(server_url) as ann, open_client(server_url, name="bot-club-1") as rival:
+        await join_as_rival(rival, (await open_to_rival(ann)).room)
+        scenes = await asyncio.gather(ann.take_part_in_deal(), rival.take_part_in_deal())
+        assert [scene.phase for scene in scenes] == [Phase.RACING, Phase.RACING]
         await until_queue_is_empty(redis)
+
+
+async def test_a_rival_is_not_remembered_as_an_opponent_of_the_queue(server_url: str, redis: Redis) -> None:
+    async with open_client(server_url) as ann, open_client(server_url, name="bot-club-1") as rival:
+        await join_as_rival(rival, (await open_to_rival(ann)).room)
+        await until_queue_is_empty(redis)
+        assert await redis.keys("fairest:opponent:*") == []
+
+
+async def test_a_rival_that_comes_together_with_a_person_leaves_no_person_alone(server_url: str) -> None:
+    """The third player is for the one who is left over if the rival is first."""
+    async with (
+        open_client(server_url) as ann,
+        open_client(server_url) as bob,
+        open_client(server_url) as cat,
+        open_client(server_url, name="bot-club-1") as rival,
+    ):
+        room = (await open_to_rival(ann)).room
+        await asyncio.gather(begin(bob), rival.send(Join(room=room)))
+        await begin(cat)
+        for client in (ann, bob):
+            await client.receive_until(lambda scene: all(seat.name for seat in scene.seats))
+
+
+async def test_a_player_who_drops_in_an_open_room_leaves_nothing_behind(server_url: str, redis: Redis) -> None:
+    async with open_client(server_url) as eve:
+        async with open_client(server_url) as ann:
+            await open_to_rival(ann)
+            ann.socket.transport.abort()
+        await until_queue_is_empty(redis)
+        await until_unlisted(eve)
+
+
+async def test_a_player_who_leaves_an_open_room_leaves_nothing_behind(server_url: str, redis: Redis) -> None:
+    async with open_client(server_url) as ann:
+        await open_to_rival(ann)
+        await ann.send(Leave(id="l"))
+        assert (await ann.receive_a(Left)).id == "l"
+        await until_queue_is_empty(redis)
+        await until_unlisted(ann)
+
+
+async def test_a_player_who_leaves_while_the_queue_takes_it_out_of_the_room_waits_no_more(
+    server_url: str, redis: Redis
+) -> None:
+    """Redis writes nothing for a moment, so that both requests to leave the room wait."""
+    async with open_client(server_url) as ann:
+        await open_to_rival(ann)
+        (ticket,) = (await Tickets(redis).read()).values()
+        paired = replace(ticket, partner="nobody", paired_ms=ticket.since_ms + 60_000)
+        assert await Tickets(redis).change([Change(ticket.player_id, ticket, paired)])
+        await redis.client_pause(PAUSE_MS, all=False)
+        await ann.send(Leave(id="l"))
+        assert (await ann.receive_a(Left)).id == "l"
+        await until_queue_is_empty(redis)
+
+
+async def test_a_player_who_queues_again_elsewhere_leaves_the_open_room(server_url: str) -> None:
+    async with open_client(server_url) as first:
+        await open_to_rival(first)
+        async with open_client(server_url, token=first.token) as second:
+            await begin(second)
+            await first.receive_a(LeftQueue)
+            await until_unlisted(second)
+
+
+async def test_a_player_in_an_open_room_whose_ticket_is_lost_is_found_all_the_same(
+    server_url: str, redis: Redis
+) -> None:
+    async with open_client(server_url) as ann, open_client(server_url) as bob:
+        await open_to_rival(ann)
+        await redis.delete(keys.TICKETS)
+        await begin(bob)
+        assert (await ann.receive_a(Snapshot)).room == (await bob.receive_a(Snapshot)).room
+
+
+@pytest.mark.long
+async def test_a_player_whose_process_is_killed_behind_an_open_room_is_paired_on_another(
+    fleet: Fleet, redis: Redis
+) -> None:
+    first, second = await fleet.start(), await fleet.start()
+    async with open_client(second) as bob:
+        async with open_client(first) as ann:
+            await open_to_rival(ann)
+            await fleet.kill(first)
+        async with open_client(second, token=ann.token) as again:
+            await begin(again)
+            await begin(bob)
+            assert (await again.receive_a(Snapshot)).room == (await bob.receive_a(Snapshot)).room
+    await until_queue_is_empty(redis)
 
 
 async def test_a_race_against_a_rival_of_the_queue_credits_distance(server_url: str) -> None:

@@ -110,3 +110,25 @@ async def test_a_player_whom_nobody_joins_races_a_rival_of_the_house(
         await stop_race(page)
         await page.wait_for_selector("text=The record was checked", timeout=120_000)
         await browser.check(page)
+
+
+async def test_two_meet_of_whom_one_is_alone_in_a_room_without_a_house(fleet: Fleet) -> None:
+    url = await fleet.start()
+    async with needed_browser() as one, needed_browser() as other:
+        ann = await wait_in_queue(one, url, "ann", rival="20")
+        await ann.wait_for_selector(".seat-list >> text=ann", timeout=60_000)
+        bob = await wait_in_queue(other, url, "bob")
+        for page in (ann, bob):
+            await get_ready(page)
+        assert ann.url == bob.url
+
+
+async def test_a_player_whose_server_is_killed_behind_an_open_room_waits_again(browser: Browser, fleet: Fleet) -> None:
+    url = await fleet.start()
+    page = await wait_in_queue(browser, url, "ann", rival="20")
+    await page.wait_for_selector(".seat-list >> text=ann", timeout=60_000)
+    await fleet.kill(url)
+    await fleet.start(port=int(url.rstrip("/").rpartition(":")[2]))
+    await page.wait_for_selector("text=Nobody came into the room. You wait in the queue again.")
+    await page.wait_for_selector(".waiting .clock >> text=waited")
+    await browser.check(page)

@@ -111,8 +111,12 @@ def make_repeatable(request: EntryRequest) -> EntryRequest:
 
 
 def next_entry_request(model: KnownRoom, first: FromClient) -> FromClient:
-    """Return the request to send after `welcome`: `first`, or after a drop, the request that leads back to the room."""
-    if model.room is None:
+    """Return the request to send after `welcome`: `first`, or after a drop, the request that leads back to the room.
+
+    A room in which the queue has led nobody to us is given up with the connection.
+    """
+    has_met_nobody = isinstance(first, Queue) and model.scene is not None and model.scene.round is None
+    if model.room is None or has_met_nobody:
         return first
     if model.seat is None:
         return Watch(room=model.room)

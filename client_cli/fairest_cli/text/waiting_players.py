@@ -13,7 +13,7 @@ def describe_queue(before: KnownRoom, message: Queued | LeftQueue) -> Iterator[s
         yield "You wait no longer."
         return
     if before.scene is not None:
-        yield "The other player did not arrive. You wait for another one."
+        yield "Nobody came into the room. You wait in the queue again."
     elif before.queued is None:
         yield f"You wait for an opponent in {clean(message.rules)}. Type leave to wait no longer."
     yield describe_waiting(message.waiting)

@@ -82,7 +82,8 @@ class PairMaker:
         await self._put_lost(held)
         self._take_over(held)
         own = {seeker.ticket.ticket_id: seeker for seeker in self._seekers.values()}
-        busy = {ticket_id for ticket_id, seeker in own.items() if seeker.position is not Position.OUTSIDE}
+        can_be_paired = (Position.OUTSIDE, Position.OPEN)
+        busy = {ticket_id for ticket_id, seeker in own.items() if seeker.position not in can_be_paired}
         free = [each for each in held.values() if each.ticket_id not in busy]
         for host, guest in await self._slices.finish(choosing_pairs(free, now_ms)):
             # The process of another host makes that pair.
@@ -112,9 +113,8 @@ class PairMaker:
             seeker.leave_room()
             return
         if seeker.rival_is_due(now_ms) and seeker.position is Position.OUTSIDE:
-            if await self._tickets.change([Change(own.player_id, own, None)]):
-                self._seekers.pop(client.connection_id, None)
-                await seeker.enter(seeker.create_for_rival())
+            # The ticket stays: no program may come, and then the player would wait alone beside others who wait.
+            await seeker.enter(seeker.create_for_rival())
             return
         partner = held.get(own.partner)
         match next_step(own, partner, seeker.position, now_ms):
@@ -126,6 +126,8 @@ class PairMaker:
                 await seeker.enter(Join(room=partner.room))
             case NextStep.REQUEUE if await self._change(seeker, own.unpaired()):
                 seeker.is_leaving = seeker.position is Position.ALONE
+            case NextStep.LEAVE:
+                seeker.is_leaving = True
             case NextStep.SETTLE:
                 if own.partner:
                     await self._tickets.remember_opponents(own.player_id, own.partner)
@@ -160,6 +162,7 @@ class PairMaker:
                 # The player queues over a newer connection.
                 del self._seekers[seeker.client.connection_id]
                 seeker.client.show(encode(LeftQueue()))
+                seeker.give_up_room()
 
     async def _remove_left_over(self, held: dict[str, Ticket]) -> None:
         """Remove tickets of processes that have lapsed, and those of this process that nobody waits with any more."""

@@ -103,13 +103,14 @@ class RaceQueue:
             self.forget(client)
             return False
         seeker.is_leaving, seeker.shown = False, 0
-        seeker.show_waiting(1)
+        seeker.show_waiting(2 if seeker.ticket.partner else 1)
         return True
 
     def forget(self, client: WaitingClient) -> None:
-        """Let a client that is gone wait no longer. Safe to call again."""
+        """Let a client that is gone wait no longer, in the queue or alone in a room. Safe to call again."""
         seeker = self._seekers.pop(client.connection_id, None)
         if seeker is not None:
+            seeker.give_up_room()
             dropping = asyncio.create_task(self._drop(seeker.ticket))
             self._dropping.add(dropping)
             dropping.add_done_callback(self._dropping.discard)

@@ -38,6 +38,8 @@ class Seeker:
     is_entering: bool = False
     is_leaving: bool = False
     """Whether it leaves a room to which no opponent came."""
+    is_open: bool = False
+    """Whether a program may join the room that it has asked for last. Its ticket waits on for a person meanwhile."""
     shown: int = 0
     """The number of waiting players that it was shown."""
 
@@ -59,7 +61,15 @@ class Seeker:
             return Position.OUTSIDE
         if room.state is None or room.state.seat_of_connection(self.client.connection_id) is None:
             return Position.ON_THE_WAY
-        return Position.TOGETHER if all(room.state.seats) else Position.ALONE
+        if all(room.state.seats):
+            return Position.TOGETHER
+        return Position.OPEN if self.is_open else Position.ALONE
+
+    @property
+    def has_opponent(self) -> bool:
+        """Whether the player is in a room, and so is an opponent."""
+        room = self.client.room
+        return room is not None and room.state is not None and all(room.state.seats)
 
     def rival_is_due(self, now_ms: int) -> bool:
         """Return whether the player has waited so long that a program may become the opponent."""
@@ -77,18 +87,30 @@ class Seeker:
 
     async def enter(self, entry: Create | Join) -> None:
         """Ask for a seat. Until the room is asked, the player is on the way."""
-        self.is_entering = True
+        self.is_entering, self.is_open = True, isinstance(entry, Create) and entry.rival is not None
         try:
             await self.client.ask_for(entry, self.message)
         finally:
             self.is_entering = False
 
     def leave_room(self) -> None:
-        """Leave the room, also if an earlier request was lost because Redis was away."""
+        """Leave the room, also if an earlier request was lost because Redis was away.
+
+        A player to whom an opponent has come after all stays: leaving a race would lose it.
+        """
         room = self.client.room
-        if room is None:
+        if room is None or self.has_opponent:
             self.is_leaving = False
         elif not room.is_busy:
+            room.submit(Request(PlayerRequest(self.client.connection_id, Leave())))
+
+    def give_up_room(self) -> None:
+        """Leave the room for a player who waits no more, unless an opponent has come.
+
+        A seat that were kept for the player would be one to which the queue leads nobody.
+        """
+        room = self.client.room
+        if room is not None and not self.has_opponent:
             room.submit(Request(PlayerRequest(self.client.connection_id, Leave())))
 
 

@@ -95,8 +95,7 @@ class Session:
     ) -> None:
         self.connection_id = connection_id
         self.seen_upto, self.entry_kind, self.came_for = ORIGIN, "", ""
-        self._websocket = websocket
-        self.address = address
+        self._websocket, self.address = websocket, address
         self._handshake = handshake
         self._rooms = rooms
         self._room_entry = room_entry
@@ -136,7 +135,6 @@ class Session:
             self._websocket.fast_path = None
             code, has_stalled = self._websocket.close_code, self._outbox.has_stalled
             self._log.info(Event.GONE, **self._log_context, code=code, has_stalled=has_stalled)
-            self._queue.forget(self)
             self._disconnect()
 
     def show(self, data: bytes) -> None:
@@ -176,8 +174,10 @@ class Session:
         """Leave the room: the log has freed the seat, or the spectator has asked for it."""
         self._log.info(Event.LEFT, **self._log_context)
         self.room, self._log_context = None, {}
-        if not self._queue.takes_back(self):
-            self._outbox.send_message(Left(id=self._leave_ids.popleft() if has_asked and self._leave_ids else None))
+        has_asked = has_asked and bool(self._leave_ids)
+        if has_asked or not self._queue.takes_back(self):
+            self._queue.forget(self)
+            self._outbox.send_message(Left(id=self._leave_ids.popleft() if has_asked else None))
 
     def refused(self, answer: Refused) -> None:
         """Tell the client that a request was refused. After one to enter a room it is in no room."""
@@ -300,7 +300,8 @@ class Session:
             self.refused(refuse(entry.type, Refusal.TRY_AGAIN))
 
     def _disconnect(self) -> None:
-        """Tell the room's log that this connection is gone; the grace period decides whether the seat is given up."""
+        """Tell the room's log that this connection is gone: the grace period, or the queue, decides about the seat."""
+        self._queue.forget(self)
         room, self.room = self.room, None
         if room is not None:
             room.disconnect(self)

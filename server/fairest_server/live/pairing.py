@@ -26,6 +26,7 @@ class Position(Enum):
     OUTSIDE = "in no room"
     ON_THE_WAY = "on the way into a room, or out of one"
     ALONE = "seated, and the other seat is free"
+    OPEN = "seated, and the other seat is free, also for a program"
     TOGETHER = "seated, and so is an opponent"
 
 
@@ -37,6 +38,7 @@ class NextStep(Enum):
     NAME_ROOM = "write the code of the open room into the ticket"
     JOIN = "join the room of the partner"
     REQUEUE = "wait for another opponent, outside of any room"
+    LEAVE = "leave the room that is open to a program: a person is found"
     SETTLE = "race: the ticket is no longer needed"
 
 
@@ -46,6 +48,9 @@ def next_step(own: Ticket, partner: Ticket | None, position: Position, now_ms: i
         return NextStep.WAIT
     if position is Position.TOGETHER:
         return NextStep.SETTLE
+    if position is Position.OPEN:
+        # Not the room of the pair: it credits distance as this player's client knows it, and a program may join it.
+        return NextStep.LEAVE if own.partner else NextStep.WAIT
     if not own.partner:
         # Alone in a room: the partner was found to be gone, which has freed this ticket.
         return NextStep.REQUEUE if position is Position.ALONE else NextStep.WAIT

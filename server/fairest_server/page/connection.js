@@ -312,9 +312,11 @@ export class RoomConnection {
   #entered() {
     this.#line.serves();
     this.sentence = "";
-    this.#entry = this.seat === null
-      ? { type: "watch", room: this.room }
-      : { type: "resume", room: this.room, position: this.#witness.position, tag: this.#witness.tag };
+    if (this.queueing.type === "queue" && this.scene.round === null) {
+      // A room in which the queue has led nobody to us is given up with the connection.
+      this.#entry = this.queueing;
+    } else if (this.seat === null) this.#entry = { type: "watch", room: this.room };
+    else this.#entry = { type: "resume", room: this.room, position: this.#witness.position, tag: this.#witness.tag };
     if (this.#asked) {
       this.#asked = null;
       this.status = STATUS.CONNECTED;

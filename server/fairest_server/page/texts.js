@@ -156,7 +156,7 @@ export const TEXT = {
   cancelQueue: "Stop waiting",
   leftQueue: "You wait no longer.",
   takenFromQueue: "Another page or client of yours waits in the queue now.",
-  waitsAgain: "Your opponent did not arrive. You wait on.",
+  waitsAgain: "Nobody came into the room. You wait in the queue again.",
   // Practice.
   practiceTitle: "Practice alone",
   practiceKeys: "U takes a move back · Y makes it again · Z same deal again · N new deal",

@@ -10,9 +10,11 @@ from fairest_cli.model.known_room import KnownRoom
 from fairest_cli.session.connection import Connection, Update
 from fairest_cli.session.identity import Identity
 from fairest_cli.session.room_session import RoomSession
-from fairest_cli.session.websocket import Rejected
-from fairest_protocol.messages.from_client import Queue
+from fairest_cli.session.websocket import Rejected, next_entry_request
+from fairest_protocol.messages.from_client import Join, Queue, Resume
 from fairest_protocol.messages.from_server import LeftQueue, Queued, Snapshot
+from fairest_protocol.messages.options import RoomOptions
+from fairest_protocol.messages.scene import Scene
 from fairest_protocol.value import replace
 from fairest_server.store.tickets import Change, Tickets
 from tests.support.processes import Fleet
@@ -81,3 +83,35 @@ async def test_a_client_is_taken_back_into_the_queue_and_enters_another_room(fle
                     break
         fleet.thaw(second)
     assert rooms[0] != rooms[1]
+
+
+async def test_a_client_that_is_cut_off_alone_in_a_room_of_the_queue_queues_again(server_url: str) -> None:
+    """The room is open to a program, and none comes."""
+    connection = Connection(server_url, Identity(), Queue(rival_after_seconds=0))
+    rooms: list[str] = []
+    async with open_client(server_url) as other, asyncio.timeout(30), aclosing(connection.updates()) as updates:
+        async for update in updates:
+            if isinstance(update.message, Snapshot):
+                rooms.append(update.message.room)
+                if len(rooms) == 1:
+                    connection.cut()
+                elif len(rooms) == 2:
+                    await other.send(Queue())
+                else:
+                    break
+        assert (await other.receive_a(Snapshot)).room == rooms[2]
+
+
+@pytest.mark.parametrize(
+    ("first", "round_", "expected"),
+    [
+        (Queue(), None, Queue),
+        (Queue(), bytes(16), Resume),
+        (Join(room="a-b-c"), None, Resume),
+    ],
+)
+def test_only_a_room_of_the_queue_in_which_nobody_was_met_is_given_up_after_a_drop(
+    first: Queue | Join, round_: bytes | None, expected: type
+) -> None:
+    model = KnownRoom(room="a-b-c", seat=0, scene=Scene(options=RoomOptions(), round=round_))
+    assert type(next_entry_request(model, first)) is expected

@@ -61,3 +61,19 @@ async def test_another_variant_is_another_queue(server_url: str, home: Path) -> 
         await player.press("down", "right", "up", "enter")
         await player.is_on(QueueScreen)
         await player.sees("nobody else waits yet")
+
+
+async def test_a_player_whom_no_program_joins_gets_from_its_room_to_the_next_who_waits(
+    server_url: str, home: Path
+) -> None:
+    start = InRoom(Queue(rival_after_seconds=0), server_url)
+    async with terminal(start, home, columns=80, lines=24) as player, open_client(server_url) as other:
+        await player.is_on(WaitingScreen)
+        await other.send(Queue())
+        room = (await other.receive_a(Snapshot)).room
+
+        async def is_there() -> bool:
+            return player.session.model.room == room
+
+        await until(is_there, "the player is in the room of the two")
+        await player.is_on(WaitingScreen)
