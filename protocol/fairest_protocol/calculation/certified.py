@@ -13,6 +13,7 @@ from fairest_protocol.calculation.deal import make_deal
 from fairest_protocol.calculation.race import start_race
 from fairest_protocol.calculation.rules import BadRules, Rules
 from fairest_protocol.calculation.seal import make_step_seed
+from fairest_protocol.calculation.sliced import Sliced, finish
 from fairest_protocol.calculation.solver import LineSearch, wins
 from fairest_protocol.value import Value
 
@@ -50,14 +51,19 @@ def find_step(rules: Rules, seed: bytes) -> CertifiedStep:
 
     It computes for some milliseconds as a rule, and no longer than `STEPS` steps that fail, see `STEP_NODES`.
     """
+    return finish(finding_step(rules, seed))
+
+
+def finding_step(rules: Rules, seed: bytes) -> Sliced[CertifiedStep]:
+    """Do what `find_step` does, in slices."""
     for step in range(STEPS):
-        if _is_proved(rules, make_step_seed(seed, step)):
+        if (yield from _proving(rules, make_step_seed(seed, step))):
             return CertifiedStep(step, is_proved=True)
     return CertifiedStep(STEPS - 1, is_proved=False)
 
 
-def _is_proved(rules: Rules, seed: bytes) -> bool:
+def _proving(rules: Rules, seed: bytes) -> Sliced[bool]:
     """Return whether the beam search finds a line that wins the deal of this seed, and the rules confirm the line."""
     race = start_race(rules, make_deal(rules, seed), seats=1)
-    line = LineSearch(race, 0, STEP_NODES).find()
+    line = yield from LineSearch(race, 0, STEP_NODES).finding()
     return line is not None and wins(race, 0, line)

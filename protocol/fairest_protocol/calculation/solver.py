@@ -22,6 +22,7 @@ from fairest_protocol.calculation.open_stock import (
 )
 from fairest_protocol.calculation.race import Ending, Race, start_race
 from fairest_protocol.calculation.rules import Rules
+from fairest_protocol.calculation.sliced import Sliced, finish
 from fairest_protocol.value import Value
 
 BEAMS: Final = ((1, 2, 1), (4, 8, 1), (16, 1, 2), (16, 8, 1), (64, 1, 2), (64, 4, 1), (256, 1, 2), (256, 4, 1))
@@ -103,6 +104,10 @@ class LineSearch:
 
     def find(self) -> tuple[Move, ...] | None:
         """Return the moves of a line that wins, or None if no beam found one within the bound."""
+        return finish(self.finding())
+
+    def finding(self) -> Sliced[tuple[Move, ...] | None]:
+        """Do what `find` does, in slices of one node."""
         moves: list[Move] = []
         position = settle(self._game, self._start, moves)
         root = _Node((), position, None, tuple(moves))
@@ -111,18 +116,19 @@ class LineSearch:
         for width, self._easier, self._played in BEAMS if len(position.piles) > 1 else BEAMS[:ONE_PILE_BEAMS]:
             passes = [root]
             while passes and self._won is None and self.nodes < self._max_nodes:
-                ended = self._search_pass(passes, width)
+                ended = yield from self._search_pass(passes, width)
                 passes = [node for node in map(self._redeal, nsmallest(width, ended, key=_cost)) if node]
             if self._won is not None or self.nodes >= self._max_nodes:
                 break
         return self._won
 
-    def _search_pass(self, beam: list[_Node], width: int) -> list[_Node]:
-        """Follow a beam to the end of the pass; return the nodes whose stock is empty."""
+    def _search_pass(self, beam: list[_Node], width: int) -> Sliced[list[_Node]]:
+        """Follow a beam to the end of the pass; return the nodes whose stock is empty. In slices."""
         ended: list[_Node] = []
         while beam and self._won is None and self.nodes < self._max_nodes:
             following: dict[object, _Node] = {}
             for node in beam:
+                yield
                 if node.position.turned is None:
                     ended.append(node)
                 else:

@@ -12,6 +12,7 @@ from fairest_protocol.calculation.certified import (
     CertifiedStep,
     check_certifiable,
     find_step,
+    finding_step,
 )
 from fairest_protocol.calculation.deal import make_deal
 from fairest_protocol.calculation.race import start_race
@@ -57,6 +58,11 @@ def test_the_first_step_is_passed_over_where_its_deal_is_not_proved(number: int)
     seed = bytes([number]) * 32
     assert search(CLASSIC, make_step_seed(seed, 0)) < 0
     assert find_step(CLASSIC, seed) == CertifiedStep(1, is_proved=True)
+
+
+def test_a_search_in_slices_pauses_all_along() -> None:
+    """A step that is not proved takes 0.1 s."""
+    assert sum(1 for _ in finding_step(CLASSIC, bytes([NOT_AT_ONCE[0]]) * 32)) > 500
 
 
 @given(st.binary(min_size=32, max_size=32))
