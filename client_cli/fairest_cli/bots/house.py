@@ -129,7 +129,7 @@ async def keep_house(server_url: str, house: House, print_line: Callable[[str], 
     """By the code of its room, each race under way: its task returns for how long the room is left alone then."""
     left_until: dict[str, float] = {}
     waiting, programs, clock = Waiting(), Programs(random.Random()), asyncio.get_running_loop().time
-    in_tournaments = TournamentRivals(server_url, programs.new_name, print_line)
+    in_tournaments = TournamentRivals(server_url, programs.new_name, print_line, clock)
     print_line(f"The house offers {', '.join(house.levels)} at {server_url}.")
     try:
         while True:

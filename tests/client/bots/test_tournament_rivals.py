@@ -8,7 +8,7 @@ import pytest
 
 from fairest_cli.bots.house import Programs
 from fairest_cli.bots.levels import PROFILES, Level
-from fairest_cli.bots.tournament_rivals import TournamentRivals
+from fairest_cli.bots.tournament_rivals import AGAIN_SECONDS, TournamentRivals
 from fairest_cli.session.tournament_connection import TournamentConnection
 from fairest_protocol.messages.tournaments import (
     CreateTournament,
@@ -50,7 +50,8 @@ class Sent:
     def __init__(self, url: str = NOWHERE) -> None:
         self.levels: list[Level] = []
         self.lines: list[str] = []
-        self.rivals = TournamentRivals(url, self._new_name, self.lines.append)
+        self.now = 100.0
+        self.rivals = TournamentRivals(url, self._new_name, self.lines.append, lambda: self.now)
         self._programs = Programs(random.Random(1))
 
     def _new_name(self, level: Level) -> str:
@@ -133,10 +134,37 @@ async def test_a_tournament_in_the_list_again_is_sent_no_more_rivals(sent: Sent)
     assert sent.send(row()) == 3
 
 
-async def test_a_tournament_that_was_gone_from_the_list_is_sent_rivals_again(sent: Sent) -> None:
+async def test_a_tournament_whose_rivals_are_on_their_way_still_is_sent_no_more(sent: Sent) -> None:
+    sent.send(row())
+    sent.now += AGAIN_SECONDS
+    assert sent.send(row()) == 3
+
+
+async def test_a_tournament_that_was_gone_from_the_list_is_sent_no_more_rivals(sent: Sent) -> None:
+    """The server did not answer for a moment."""
     sent.send(row())
     sent.send()
-    assert sent.send(row()) == 6
+    assert sent.send(row()) == 3
+
+
+async def test_a_rival_that_has_ended_is_replaced(sent: Sent) -> None:
+    sent.send(row())
+    await sent.rivals.end()
+    sent.now += AGAIN_SECONDS
+    assert sent.send(row()) == 3
+
+
+async def test_a_tournament_that_refuses_its_rivals_is_not_sent_others_at_once(sent: Sent) -> None:
+    sent.send(row())
+    await sent.rivals.end()
+    sent.now += AGAIN_SECONDS - 1
+    assert sent.send(row()) == 0
+
+
+async def test_a_tournament_that_got_a_part_of_its_rivals_gets_the_others_once_the_house_has_them(sent: Sent) -> None:
+    sent.send(row(), most=1)
+    sent.now += AGAIN_SECONDS
+    assert sent.send(row(), most=8) == 3
 
 
 async def test_a_tournament_for_which_no_rival_was_left_is_sent_some_once_there_are(sent: Sent) -> None:
@@ -209,6 +237,22 @@ async def test_a_rival_that_ends_by_a_fault_leaves_its_place_in_the_house(
     served.send(row(code=code_of(ann), wanted=1))
     await served.count_lines("ended by a fault", 1)
     assert len(served.rivals) == 0
+
+
+async def test_a_tournament_that_wants_another_rival_gets_one_beside_those_that_it_has(
+    served: Sent, ann: TournamentConnection
+) -> None:
+    """As after a rival that has dropped out. Those that are let in are not among those that a tournament wants."""
+    served.send(row(code=code_of(ann), wanted=1))
+
+    async def has_entered() -> bool:
+        return len((await ann.watch()).standings) == 2
+
+    await until(has_entered, "the first rival is let in")
+    served.now += AGAIN_SECONDS
+    served.send(row(code=code_of(ann), wanted=1))
+    await until_begun(ann)
+    assert len((await ann.watch()).standings) == 3
 
 
 @pytest.mark.long
