@@ -140,6 +140,40 @@ def test_each_match_of_a_room_counts_for_the_seat_that_has_won_it() -> None:
     assert matches_won(table) == [1, 2]
 
 
+def test_the_count_of_matches_begins_anew_when_a_player_leaves_and_sits_down_again() -> None:
+    table = Table(1)
+    table.start()
+    table.play(1, "resign")
+    table.submit(table.request(1, Leave()))
+    table.seat_both()
+    assert matches_won(table) == [0, 0]
+
+
+def test_a_player_that_is_away_during_a_race_and_back_before_its_end_keeps_the_count_of_matches() -> None:
+    table = Table(1)
+    table.start()
+    table.play(1, "resign")
+    race_again(table)
+    table.disconnect(1)
+    table.let_time_pass()
+    table.seat_both()
+    table.play(0, "resign")
+    assert matches_won(table)[0] == 1
+
+
+def test_a_player_that_is_not_back_when_its_race_is_over_loses_the_count_of_matches() -> None:
+    table = Table(1)
+    table.start()
+    table.play(1, "resign")
+    race_again(table)
+    table.disconnect(1)
+    table.let_time_pass()
+    table.play(0, "resign")
+    table.let_time_pass()
+    assert table.state.seats[1] is None
+    assert table.state.seat(0).matches_won == 0
+
+
 def test_a_round_that_does_not_end_its_match_counts_for_no_match() -> None:
     table = Table(1, RoomOptions(best_of=3))
     table.start()
