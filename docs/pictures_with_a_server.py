@@ -8,6 +8,7 @@ from fairest_cli.session.connection import Connection
 from fairest_cli.session.identity import Identity
 from fairest_cli.session.room_session import RoomSession
 from fairest_cli.tui.screens.daily import DailyScreen
+from fairest_cli.tui.screens.daily_form import DailyForm
 from fairest_cli.tui.screens.queue_form import QueueForm
 from fairest_cli.tui.screens.ratings import RatingsScreen
 from fairest_protocol.calculation.distance import Timing
@@ -88,6 +89,7 @@ WITH_A_SERVER: Final[dict[str, Callable[[Terminal], Awaitable[None]]]] = {
     "queue-form": lambda player: player.app.push_screen(QueueForm()),
     "queue": room(queued),
     "leaderboard": leaderboard,
+    "daily-form": lambda player: player.app.push_screen(DailyForm("ws://127.0.0.1:9", "ann", player.app.clock)),
     "daily": daily,
     "daily-result": daily_result,
 }

@@ -14,6 +14,7 @@ from platformdirs import user_data_path
 
 from fairest_cli.model.daily_game import DailyGame
 from fairest_cli.records.private_file import write_private
+from fairest_protocol.calculation.daily import day_of
 from fairest_protocol.messages.daily import AttemptResult, DailySeal
 from fairest_protocol.value import Value
 
@@ -28,6 +29,10 @@ class DailyNote(Value):
     envelopes: tuple[tuple[bytes, ...], ...]
     until_ms: int
     result: AttemptResult | None
+
+    def is_under_way(self, now_ms: int) -> bool:
+        """Return whether the attempt has not ended, as far as we know, and has time left."""
+        return self.result is None and self.until_ms > now_ms
 
 
 def daily_folder() -> Path:
@@ -64,16 +69,23 @@ def load_notes(server: str, variant: str, folder: Path | None = None) -> Iterato
             yield note
 
 
-def day_under_way(server: str, name: str | None, variant: str, now_ms: int, folder: Path | None = None) -> str | None:
-    """Return the day of an attempt that has not ended, and has time left; None if there is none.
+def noted_attempt(
+    server: str, name: str | None, variant: str, now_ms: int, folder: Path | None = None
+) -> DailyNote | None:
+    """Return the note of an attempt that is under way, else of one at today's deal; None if there is neither.
 
     `name` is the player's, None for any player of this machine.
     """
-    for note in load_notes(server, variant, folder):
-        is_own = name is None or note.name.lower() == name.lower()
-        if is_own and note.result is None and note.until_ms > now_ms:
-            return note.day
-    return None
+    own = [note for note in load_notes(server, variant, folder) if name is None or note.name.lower() == name.lower()]
+    under_way = (note for note in own if note.is_under_way(now_ms))
+    of_today = (note for note in own if note.day == day_of(now_ms))
+    return next(under_way, None) or next(of_today, None)
+
+
+def day_under_way(server: str, name: str | None, variant: str, now_ms: int, folder: Path | None = None) -> str | None:
+    """Return the day of an attempt that is under way; None if there is none. `name` is as for `noted_attempt`."""
+    note = noted_attempt(server, name, variant, now_ms, folder)
+    return note.day if note is not None and note.is_under_way(now_ms) else None
 
 
 def _read(fields: dict[str, Any]) -> DailyNote:

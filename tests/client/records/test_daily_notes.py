@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from fairest_cli.model.daily_game import DailyGame
-from fairest_cli.records.daily_notes import day_under_way, keep_note, load_notes
+from fairest_cli.records.daily_notes import day_under_way, keep_note, load_notes, noted_attempt
+from fairest_protocol.calculation.daily import DAY_MS, day_start_ms
 from fairest_protocol.value import replace
 from tests.support.daily import staged_attempt
 
@@ -107,3 +108,24 @@ def test_an_attempt_that_is_over_does_not_hide_an_older_one_that_is_under_way(tm
     keep_note(SERVER, "ann", replace(staged_attempt(None), day="2026-01-02"), tmp_path)
     keep_note(SERVER, "ann", replace(game, day="2026-01-01"), tmp_path)
     assert day_under_way(SERVER, "ann", "classic", 0, tmp_path) == "2026-01-01"
+
+
+def test_an_attempt_of_today_that_is_over_is_noted(tmp_path: Path) -> None:
+    over = staged_attempt(None)
+    keep_note(SERVER, "ann", over, tmp_path)
+    note = noted_attempt(SERVER, None, "classic", day_start_ms(over.day) + DAY_MS - 1, tmp_path)
+    assert note is not None and note.result == over.result
+
+
+def test_an_attempt_that_is_over_is_not_noted_the_day_after(tmp_path: Path) -> None:
+    over = staged_attempt(None)
+    keep_note(SERVER, "ann", over, tmp_path)
+    assert noted_attempt(SERVER, "ann", "classic", day_start_ms(over.day) + DAY_MS, tmp_path) is None
+
+
+def test_an_attempt_under_way_is_noted_before_one_of_today(tmp_path: Path, game: DailyGame) -> None:
+    # Of yesterday, over midnight: the server leads back to it only by its day.
+    keep_note(SERVER, "ann", replace(game, day="2026-01-01", until_ms=day_start_ms("2026-01-02") + 9), tmp_path)
+    keep_note(SERVER, "ann", replace(staged_attempt(None), day="2026-01-02"), tmp_path)
+    note = noted_attempt(SERVER, "ann", "classic", day_start_ms("2026-01-02"), tmp_path)
+    assert note is not None and note.day == "2026-01-01"

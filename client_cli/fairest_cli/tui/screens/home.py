@@ -23,7 +23,7 @@ from fairest_cli.records.own_names import own_names
 from fairest_cli.text.doctor import describe_finding, examine
 from fairest_cli.tui.board.card_style import CARD_LINES, GOLD, QUIET
 from fairest_cli.tui.screens.base import FairestScreen
-from fairest_cli.tui.screens.daily import DailyScreen
+from fairest_cli.tui.screens.daily_form import open_daily
 from fairest_cli.tui.screens.ghost import GhostCountdown
 from fairest_cli.tui.screens.history import HistoryScreen
 from fairest_cli.tui.screens.home_entries import ENTRIES, HomeEntries, lines_at
@@ -154,7 +154,7 @@ class HomeScreen(FairestScreen):
             case "history":
                 self.app.push_screen(HistoryScreen())
             case "daily":
-                self.app.push_screen(DailyScreen(choose_rules("classic"), rooms.server_url, rooms.player))
+                open_daily(self.app, rooms.server_url, rooms.player, self.program.clock)
             case "tournament":
                 self.app.push_screen(TournamentListScreen(rooms.server_url, rooms.player))
             case "training":

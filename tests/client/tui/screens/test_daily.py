@@ -8,17 +8,23 @@ from redis.asyncio import Redis
 from fairest_cli.model import drand_beacon
 from fairest_cli.tui.launch import AtHome, InDaily
 from fairest_cli.tui.screens.daily import DailyScreen
+from fairest_cli.tui.screens.daily_form import DailyForm, describe_terms
 from fairest_cli.tui.screens.home import HomeScreen
 from fairest_cli.tui.screens.practice_menu import DailyMenu
 from fairest_cli.tui.screens.text_page import TextPage
+from fairest_cli.tui.widgets.choice_list import ChoiceList
+from fairest_protocol.calculation.daily import DAY_MS, day_start_ms
 from fairest_protocol.calculation.moves import MOVES
-from fairest_protocol.calculation.rules import choose_rules
+from fairest_protocol.calculation.rules import VARIANTS, choose_rules
+from tests.client.tui.test_forms import in_one_line
 from tests.support.daily import announce_by_drand, deal_today
 from tests.support.drand import NETWORK
 from tests.support.full_screen import Terminal, terminal
 
 pytestmark = pytest.mark.usefixtures("home")
 CLASSIC = choose_rules("classic")
+NOWHERE = "ws://127.0.0.1:9"
+"""An address without a server."""
 
 
 def moves_of(player: Terminal) -> int:
@@ -96,11 +102,119 @@ async def test_a_server_without_daily_deals_says_so(server_url: str, tmp_path: P
         await player.is_on(HomeScreen)
 
 
-async def test_home_offers_the_daily_deal_and_yesterdays_table(server_url: str, redis: Redis, tmp_path: Path) -> None:
+async def begun_attempts(redis: Redis) -> int:
+    """Count the attempts at today's and tomorrow's deals of all variants that the server knows of."""
+    counts = [int(await redis.hlen(key)) async for key in redis.scan_iter("fairest:{0}:daily:attempts:*")]
+    return sum(counts)
+
+
+async def test_home_begins_no_attempt_before_enter(server_url: str, redis: Redis, tmp_path: Path) -> None:
     await deal_today(redis, server_url)
     async with terminal(AtHome(server_url, "ann"), tmp_path) as player:
         await player.is_on(HomeScreen)
         await player.press("y")
+        await player.is_on(DailyForm)
+        await player.press("escape")
+        await player.is_on(HomeScreen)
+        assert await begun_attempts(redis) == 0
+
+
+async def test_enter_in_the_form_begins_the_attempt(server_url: str, redis: Redis, tmp_path: Path) -> None:
+    await deal_today(redis, server_url)
+    async with terminal(AtHome(server_url, "ann"), tmp_path) as player:
+        await player.is_on(HomeScreen)
+        await player.press("y")
+        await player.is_on(DailyForm)
+        await player.press("enter")
+        await begun(player)
+        assert await begun_attempts(redis) == 1
+
+
+async def test_the_form_begins_the_chosen_variant(server_url: str, redis: Redis, tmp_path: Path) -> None:
+    await deal_today(redis, server_url, "easy")
+    async with terminal(AtHome(server_url, "ann"), tmp_path) as player:
+        await player.is_on(HomeScreen)
+        await player.press("y")
+        form = await player.is_on(DailyForm)
+        choices = form.query_one(ChoiceList)
+        await player.press("down", *["right"] * list(VARIANTS).index("easy"), "up")
+        assert choices.value("rules") == "easy"
+        await player.press("enter")
+        assert (await begun(player)).game.rules.name == "easy"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(("columns", "lines"), [(80, 24), (120, 40), (50, 16)])
+async def test_the_form_says_which_deal_it_is_and_that_there_is_one_attempt(
+    tmp_path: Path, columns: int, lines: int
+) -> None:
+    at_ms = day_start_ms("2026-11-24") + 1
+    async with terminal(AtHome(NOWHERE), tmp_path, columns=columns, lines=lines, clock=lambda: at_ms) as player:
+        await player.is_on(HomeScreen)
+        await player.press("y")
+        await player.is_on(DailyForm)
+        await player.until(lambda: describe_terms("2026-11-24", CLASSIC) in in_one_line(player))
+        assert "20 minutes" in describe_terms("2026-11-24", CLASSIC)
+        assert f"{CLASSIC.goal} cards to place" in player.text
+
+
+async def test_a_form_that_is_open_at_midnight_names_the_new_day(tmp_path: Path) -> None:
+    at_ms = day_start_ms("2026-11-24")
+    async with terminal(AtHome(NOWHERE), tmp_path, clock=lambda: at_ms) as player:
+        await player.is_on(HomeScreen)
+        await player.press("y")
+        await player.sees("Daily deal of 2026-11-24")
+        at_ms += DAY_MS
+        await player.sees("Daily deal of 2026-11-25")
+
+
+async def test_the_form_shows_yesterdays_table_without_an_attempt(
+    server_url: str, redis: Redis, tmp_path: Path
+) -> None:
+    await deal_today(redis, server_url)
+    async with terminal(AtHome(server_url, "ann"), tmp_path) as player:
+        await player.is_on(HomeScreen)
+        await player.press("y")
+        await player.is_on(DailyForm)
+        await player.press("down", "down", "enter")
+        await player.is_on(TextPage)
+        await player.sees("There is no daily deal of classic")
+        await player.press("escape")
+        await player.is_on(DailyForm)
+        assert await begun_attempts(redis) == 0
+
+
+async def test_home_goes_on_with_an_attempt_under_way_without_a_question(
+    server_url: str, redis: Redis, tmp_path: Path
+) -> None:
+    await deal_today(redis, server_url, "easy")
+    async with terminal(InDaily(choose_rules("easy"), server_url, "ann"), tmp_path) as player:
+        await begun(player)
+        await player.make(MOVES["sa"])
+        await has_made(player, 1)
+    async with terminal(AtHome(server_url, "ann"), tmp_path) as player:
+        await player.is_on(HomeScreen)
+        await player.press("y")
+        await begun(player)
+        assert moves_of(player) == 1
+
+
+async def test_the_form_leads_back_to_an_attempt_that_is_over(server_url: str, redis: Redis, tmp_path: Path) -> None:
+    await deal_today(redis, server_url)
+    async with terminal(InDaily(CLASSIC, server_url, "ann"), tmp_path) as player:
+        screen = await begun(player)
+        await player.press("escape", "down", "enter")
+        await player.until(lambda: screen.game is not None and screen.game.result is not None)
+    async with terminal(AtHome(server_url, "ann"), tmp_path) as player:
+        await player.is_on(HomeScreen)
+        await player.press("y")
+        await player.sees("Back to your attempt")
+        await player.press("enter")
+        await player.sees("Rank 1 of 1")
+
+
+async def test_the_menu_of_an_attempt_shows_yesterdays_table(server_url: str, redis: Redis, tmp_path: Path) -> None:
+    await deal_today(redis, server_url)
+    async with terminal(InDaily(CLASSIC, server_url, "ann"), tmp_path) as player:
         await begun(player)
         await player.press("escape")
         await player.is_on(DailyMenu)

@@ -10,6 +10,7 @@ from typer.main import get_command
 from fairest_cli.commands.main import app
 from fairest_cli.records.files import records_folder
 from fairest_cli.tui.launch import AtHome
+from fairest_cli.tui.screens.daily_form import DailyForm
 from fairest_cli.tui.screens.ghost import GhostCountdown
 from fairest_cli.tui.screens.help import HelpScreen
 from fairest_cli.tui.screens.history import HistoryScreen
@@ -60,6 +61,7 @@ PLACES = {
     "p": PracticeForm,
     "g": GhostCountdown,
     "a": RatingsScreen,
+    "y": DailyForm,
     "k": TournamentListScreen,
     "c": RoomForm,
     "j": RoomCodePrompt,
