@@ -1,15 +1,21 @@
 """A quick race on the page: waiting, cancelling, being paired, and what the race changes in the ratings."""
 
+import asyncio
+import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Page
+from playwright.async_api import Page, WebSocketRoute
 
 from fairest_cli.bots.levels import Level
+from fairest_protocol.messages.from_client import Leave, Queue
+from fairest_protocol.messages.from_server import Snapshot
 from tests.page.conftest import needed_browser
 from tests.support.browser import Browser, get_ready
 from tests.support.house import house_process
 from tests.support.processes import Fleet
+from tests.support.wire_client import WireClient, open_client
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(180)]
 
@@ -17,12 +23,16 @@ pytestmark = [pytest.mark.long, pytest.mark.timeout(180)]
 async def wait_in_queue(browser: Browser, url: str, name: str, rival: str = "", level: str = "") -> Page:
     """Ask for an opponent, and for a rival after `rival` seconds, with the form of the lobby; return the page."""
     page = await browser.open(url)
+    await ask_for_opponent(page, name, rival, level)
+    return page
+
+
+async def ask_for_opponent(page: Page, name: str, rival: str = "", level: str = "") -> None:
     await page.fill("form.quick input", name)
     await page.select_option("form.quick select.rival", rival)
     if rival:
         await page.select_option("form.quick select.level", level)
     await page.click("form.quick button.main")
-    return page
 
 
 async def stop_race(page: Page) -> None:
@@ -54,6 +64,84 @@ async def test_two_who_want_a_quick_race_meet_and_see_their_ratings(fleet: Fleet
         await player.wait_for_selector("table >> text=classic")
         assert await player.locator("table").count() == 2
         await one.check(player)
+
+
+async def race_from_queue(page: Page, rival: WireClient) -> None:
+    """Bring a page that waits in the queue to the end of a race against a rival on the wire, who resigns."""
+    await rival.send(Queue())
+    await rival.receive_a(Snapshot)
+    await get_ready(page)
+    await rival.take_part_in_deal()
+    await page.wait_for_selector("text=Stop my race")
+    await rival.play("resign")
+    await page.wait_for_selector("text=Next opponent")
+
+
+async def test_one_button_leads_from_a_quick_race_to_the_next(browser: Browser, fleet: Fleet) -> None:
+    url = await fleet.start()
+    async with open_client(url) as first, open_client(url) as second:
+        page = await wait_in_queue(browser, url, "ann", rival="300", level="club")
+        await race_from_queue(page, first)
+        room = page.url
+        await page.click("text=Next opponent")
+        await page.wait_for_selector("text=Nobody else waits yet.")
+        await page.wait_for_selector(".rival-due >> text=A program may take the other seat in")
+        assert page.url != room
+        await race_from_queue(page, second)
+        await first.receive_until(lambda seen: None in [seat.name for seat in seen.seats])
+        await browser.check(page)
+
+
+async def test_the_next_opponent_is_one_key_away_after_the_first_has_left(browser: Browser, fleet: Fleet) -> None:
+    url = await fleet.start()
+    async with open_client(url) as rival:
+        page = await wait_in_queue(browser, url, "ann")
+        await race_from_queue(page, rival)
+        await rival.send(Leave())
+        await page.wait_for_selector("text=Waiting for another player")
+        await page.keyboard.press("f")
+        await page.wait_for_selector("text=Nobody else waits yet.")
+        await browser.check(page)
+
+
+@pytest.mark.parametrize("is_heard", [False, True])
+async def test_a_page_that_is_cut_off_while_leaving_finds_the_next_opponent(
+    browser: Browser, fleet: Fleet, is_heard: bool
+) -> None:
+    url = await fleet.start()
+    async with open_client(url) as rival:
+        page = await browser.blank()
+        cuts = 0
+
+        def meet(route: WebSocketRoute) -> None:
+            server = route.connect_to_server()
+
+            def pass_on(text: str | bytes, send: Callable[[str | bytes], None], last: str) -> None:
+                """Pass a message on; instead of the first one of the type `last`, end the connection."""
+                nonlocal cuts
+                if cuts or json.loads(text)["type"] != last:
+                    send(text)
+                    return
+                cuts += 1
+                asyncio.ensure_future(route.close(code=1011))  # noqa: RUF006 - it ends with the browser
+
+            def carry(text: str | bytes) -> None:
+                pass_on(text, server.send, "" if is_heard else "leave")
+
+            def answer(text: str | bytes) -> None:
+                pass_on(text, route.send, "left" if is_heard else "")
+
+            route.on_message(carry)
+            server.on_message(answer)
+
+        await page.route_web_socket("**", meet)
+        await page.goto(url.replace("ws", "http", 1))
+        await ask_for_opponent(page, "ann")
+        await race_from_queue(page, rival)
+        await page.click("text=Next opponent")
+        await page.wait_for_selector("text=Nobody else waits yet.")
+        await rival.receive_until(lambda seen: None in [seat.name for seat in seen.seats])
+        assert cuts == 1
 
 
 async def test_a_player_who_waits_can_stop_waiting(browser: Browser, fleet: Fleet) -> None:

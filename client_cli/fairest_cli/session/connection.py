@@ -86,7 +86,8 @@ class Connection:
     """One player's or spectator's connection to a server.
 
     The connection lives while a task iterates over `updates`; the other methods send requests. `model` is our knowledge
-    of the room, `receipt` the player's receipt, None if no receipt is kept, `capabilities` those of the server.
+    of the room, `receipt` the player's receipt, None if no receipt is kept, `capabilities` those of the server, and
+    `entry_request` the request that leads into the first room.
     """
 
     def __init__(
@@ -111,7 +112,7 @@ class Connection:
         self._url = server_url
         self._identity = identity
         self._entropy = EntropyExchange(identity)
-        self._entry_request = make_repeatable(entry_request)
+        self.entry_request = make_repeatable(entry_request)
         self._name = name
         self._gives_up_after = gives_up_after
         self._clock = clock
@@ -215,7 +216,7 @@ class Connection:
         # Before the attempt: one that fails must count as a failure, and be followed by a longer wait.
         self._has_room_gone_on = False
         self._asked.clear()
-        room = (self.model.room or requested_room(self._entry_request)) if names_room else None
+        room = (self.model.room or requested_room(self.entry_request)) if names_room else None
         websocket = await open_at_room(self._url, room)
         self._socket = socket = ServerSocket(websocket, self._note_said, lambda play: play in self.model.sent)
         socket.start(socket.note_pongs(self._note_pong))
@@ -255,7 +256,7 @@ class Connection:
             self.receipt.add_heard(heard, self.model, at_ms)
         socket.check_order(message)
         if isinstance(message, Snapshot) and self.model.room is None:
-            check_options(self._entry_request, message.scene.options)
+            check_options(self.entry_request, message.scene.options)
         self.model = self.model.after(message, at_ms)
         if isinstance(message, MatchRecord):
             try:
@@ -270,9 +271,9 @@ class Connection:
                 if token is not None:
                     self._identity.keep_token(token)
                 self.capabilities = capabilities
-                self._entry_request = fit_request(self._entry_request, capabilities)
+                self.entry_request = fit_request(self.entry_request, capabilities)
                 self.model = self.model.with_status(ConnectionStatus.CONNECTED)
-                await socket.send(next_entry_request(self.model, self._entry_request))
+                await socket.send(next_entry_request(self.model, self.entry_request))
             case Snapshot() | View():
                 self._has_room_gone_on = socket.is_in_room
                 if not socket.is_in_room:

@@ -7,6 +7,7 @@ without an answer is forgotten when the connection is lost, since it may be lost
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from pathlib import Path
+from typing import Final
 
 from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
 from fairest_cli.records.receipts import Receipt
@@ -14,14 +15,18 @@ from fairest_cli.session.connection import Connection, Update
 from fairest_cli.session.own_clock import now_ms
 from fairest_cli.session.progress import Progress
 from fairest_cli.session.saving import try_save_record
+from fairest_cli.session.websocket import Rejected
 from fairest_protocol.calculation.moves import Move
 from fairest_protocol.calculation.record import Record
 from fairest_protocol.messages import entries
 from fairest_protocol.messages.capabilities import ASK_FINISH
 from fairest_protocol.messages.fields import Phase
-from fairest_protocol.messages.from_client import AskFinish, GetRecord, Leave, LeaveQueue, Rematch
-from fairest_protocol.messages.from_server import Left, LeftQueue, MatchRecord, View
+from fairest_protocol.messages.from_client import AskFinish, GetRecord, Leave, LeaveQueue, Queue, Rematch
+from fairest_protocol.messages.from_server import Left, LeftQueue, MatchRecord, Snapshot, View
 from fairest_protocol.value import replace
+
+_LEFT_AT_NO_COST: Final = (Phase.WAITING, Phase.READY, Phase.FINISHED)
+"""Phases in which leaving gives up no race."""
 
 OnUpdate = Callable[[KnownRoom, Update], Awaitable[None]]
 """Called with each update, and with the model before it."""
@@ -33,8 +38,9 @@ class RoomSession:
     `finished` is the model at the end of the last round until the next round starts; the room may have opened that one
     already. `match_record` is the record of the match that is over, as the server sent it; `record` is
     what it says, `record_path` its file once it was saved, and `problem` why the record or the receipt was not.
-    `rejoin_option`, such as ` --name ann` or nothing, is appended to the invitation to make the command that comes back
-    to the seat; None for a viewer that cannot come back.
+    `queueing` is the request that led into the room by the queue, None for any other way; `queues_again` says that we
+    leave for the next opponent. `rejoin_option`, such as ` --name ann` or nothing, is appended to the invitation to
+    make the command that comes back to the seat; None for a viewer that cannot come back.
     """
 
     def __init__(
@@ -56,6 +62,8 @@ class RoomSession:
         self.record: Record | None = None
         self.record_path: Path | None = None
         self.problem = ""
+        self.queueing = connection.entry_request if isinstance(connection.entry_request, Queue) else None
+        self.queues_again = False
         self.closing_reason: str | None = None
         """The operator's reason for closing the room, if the operator did."""
         self._connection = connection
@@ -63,6 +71,7 @@ class RoomSession:
         self._saves_record = saves_record
         self._ends_with_record = ends_with_record
         self._has_asked_record = False
+        self._has_asked_leave = False
         self._asked_ready: bytes | None = None
         """The round for which we have reported that we are ready, on the present socket."""
         self._asked_finish: bytes | None = None
@@ -112,15 +121,20 @@ class RoomSession:
         Raises `Rejected` and `Cheated`. Safe to cancel: the seat waits for us.
         """
         before = self.model
-        async with aclosing(self._connection.updates()) as updates:
-            async for update in updates:
-                await self._take(before, update)
-                await on_update(before, update)
-                before = update.model
-                if isinstance(update.message, (Left, LeftQueue)) or update.model.phase is Phase.CLOSED:
-                    return
-                if self._ends_with_record and isinstance(update.message, MatchRecord):
-                    return
+        try:
+            async with aclosing(self._connection.updates()) as updates:
+                async for update in updates:
+                    await self._take(before, update)
+                    await on_update(before, update)
+                    before = update.model
+                    if isinstance(update.message, (Left, LeftQueue)) or update.model.phase is Phase.CLOSED:
+                        return
+                    if self._ends_with_record and isinstance(update.message, MatchRecord):
+                        return
+        except Rejected:
+            if not self.queues_again:
+                raise
+            # Our seat was freed before the connection dropped. What else is wrong, the queue refuses as well.
 
     async def play(self, move: Move) -> None:
         """Make a move. It is in the model at once, among the moves that are sent and not answered."""
@@ -151,8 +165,13 @@ class RoomSession:
             self._asked_finish = self.model.scene.round
             await self._connection.request(AskFinish())
 
-    async def leave(self) -> None:
-        """Give up our seat; in a race, that is resigning. In the queue, wait no longer."""
+    async def leave(self, *, queues_again: bool = False) -> None:
+        """Give up our seat; in a race, that is resigning. In the queue, wait no longer.
+
+        With `queues_again`, a drop in between does not end the session before the seat is given up.
+        """
+        self.queues_again = queues_again
+        self._has_asked_leave = self.model.status is ConnectionStatus.CONNECTED
         await self._connection.request(LeaveQueue() if self.model.queued else Leave())
 
     async def _take(self, before: KnownRoom, update: Update) -> None:
@@ -160,8 +179,13 @@ class RoomSession:
         model, message = update.model, update.message
         if model.status is ConnectionStatus.LOST:
             # The last requests may be lost with the connection; they are sent again on the next one.
-            self._has_asked_record, self._asked_ready, self._asked_finish = False, None, None
+            self._has_asked_record, self._has_asked_leave = False, False
+            self._asked_ready, self._asked_finish = None, None
             return
+        is_shown = isinstance(message, (Snapshot, View))
+        if is_shown and self.queues_again and not self._has_asked_leave and model.phase in _LEFT_AT_NO_COST:
+            # Sent again behind a drop, since the request may be lost.
+            await self.leave(queues_again=True)
         if isinstance(message, View):
             closings = [entry.reason for entry in message.entries if isinstance(entry, entries.RoomClosed)]
             self.closing_reason = closings[-1] if closings else None
@@ -185,6 +209,19 @@ class RoomSession:
             await self._connection.request(GetRecord())
         elif not is_over:
             self._has_asked_record = False
+
+
+def may_queue_again(session: RoomSession) -> bool:
+    """Return whether a race from the queue is over, so that the next opponent may be looked for.
+
+    The one of this race may have left.
+    """
+    scene, own = session.model.scene, session.model.own
+    if scene is None or own is None or session.queueing is None or session.queues_again:
+        return False
+    return (scene.phase is Phase.WAITING and session.finished is not None) or (
+        scene.phase is Phase.FINISHED and scene.match_is_over
+    )
 
 
 def is_asked_to_finish(update: Update) -> bool:

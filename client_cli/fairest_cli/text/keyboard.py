@@ -20,18 +20,32 @@ def can_draw() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty() and terminal_kind() not in ("dumb", "")
 
 
-async def typed_lines() -> AsyncIterator[str]:
-    """Yield the lines of standard input until it ends.
+def typed_lines() -> AsyncIterator[str]:
+    """Yield the lines of standard input until it ends."""
+    return StandardInput().lines()
+
+
+class StandardInput:
+    """The lines of standard input, for one reader after the other: no line is lost between two.
 
     A daemon thread reads a file descriptor. A thread that waits inside `sys.stdin` would hold its lock, and the
     interpreter could not end; one of an executor would hold up the end of the event loop until a line is typed.
     """
-    loop = asyncio.get_running_loop()
-    lines: asyncio.Queue[str | None] = asyncio.Queue()
-    reader = threading.Thread(target=_read, args=(os.dup(sys.stdin.fileno()), loop, lines), daemon=True)
-    reader.start()
-    while (line := await lines.get()) is not None:
-        yield line
+
+    def __init__(self) -> None:
+        self._lines: asyncio.Queue[str | None] = asyncio.Queue()
+        self._is_read = False
+
+    async def lines(self) -> AsyncIterator[str]:
+        """Yield the lines that no reader has had, until the input ends. Safe to cancel."""
+        if not self._is_read:
+            self._is_read = True
+            arguments = os.dup(sys.stdin.fileno()), asyncio.get_running_loop(), self._lines
+            threading.Thread(target=_read, args=arguments, daemon=True).start()
+        while (line := await self._lines.get()) is not None:
+            yield line
+        # The input has ended for the next reader, too.
+        self._lines.put_nowait(None)
 
 
 def _read(descriptor: int, loop: asyncio.AbstractEventLoop, lines: "asyncio.Queue[str | None]") -> None:

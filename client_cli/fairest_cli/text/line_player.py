@@ -8,7 +8,7 @@ from fairest_cli.model.known_room import ConnectionStatus, KnownRoom
 from fairest_cli.session.connection import Update
 from fairest_cli.session.own_clock import now_ms
 from fairest_cli.session.record_source import match_page
-from fairest_cli.session.room_session import RoomSession
+from fairest_cli.session.room_session import RoomSession, may_queue_again
 from fairest_cli.session.saving import describe_unsaved, save_elsewhere
 from fairest_cli.text.absence import describe_other_seats, describe_way_back
 from fairest_cli.text.keyboard import typed_lines
@@ -32,7 +32,8 @@ ranks in brackets come later.
 Cards never go from pile to pile, and no card leaves a foundation. The first
 player to place every card wins; if neither can, the one with more cards wins.
 Other words: ready, board (or Enter), wanted, piles, score, time, words (check
-words), finish (asks the other player to, after your race), rematch, leave, help."""
+words), finish (asks the other player to, after your race), rematch, next (another
+opponent, after a quick race), leave, help."""
 
 DescribeUpdate = Callable[[KnownRoom, Update], Iterator[str]]
 """The lines to print for an update, given the model before it."""
@@ -153,7 +154,8 @@ class LinePlayer:
             self._print_hint(session.problem)
             self._print_hint("Type save and a folder to save the record and your receipt there: save ~/races")
         if self._is_person and session.model.own:
-            self._print_hint("Type rematch to race again, or leave.")
+            others = "next for another opponent, " if session.queueing is not None else ""
+            self._print_hint(f"Type rematch to race again, {others}or leave.")
 
     async def _print_rating(self, model: KnownRoom, seat: int) -> None:
         if model.scene is not None:
@@ -197,6 +199,8 @@ class LinePlayer:
                 await self._session.get_ready()
             case "rematch":
                 await self._session.ask_rematch()
+            case "next":
+                await self._find_next()
             case "finish":
                 await self._ask_finish()
             case "leave" | "quit" | "q":
@@ -217,6 +221,12 @@ class LinePlayer:
             return
         await self._session.ask_finish()
         self._print_hint("You have asked the other player to finish.")
+
+    async def _find_next(self) -> None:
+        if may_queue_again(self._session):
+            await self._session.leave(queues_again=True)
+        elif not self._session.queues_again:
+            self._print_hint("Type next when a quick race is over: it leaves the room for another opponent.")
 
     async def _leave(self) -> None:
         if self._session.is_racing:

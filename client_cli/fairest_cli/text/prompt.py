@@ -13,7 +13,7 @@ from prompt_toolkit.application import in_terminal
 from prompt_toolkit.output import Output, create_output
 from prompt_toolkit.output.vt100 import Vt100_Output
 
-from fairest_cli.text.keyboard import can_draw, typed_lines
+from fairest_cli.text.keyboard import StandardInput, can_draw
 
 PROMPT: Final = "> "
 
@@ -66,7 +66,7 @@ def reading_lines(*, has_prompt: bool = True) -> Iterator[Callable[[], AsyncIter
     Without a terminal that can draw, or without `has_prompt`, the lines of standard input are yielded as they come.
     """
     if not (has_prompt and can_draw()):
-        yield typed_lines
+        yield StandardInput().lines
         return
     prompt = Prompt()
     with prompt.printing():

@@ -2,6 +2,7 @@
 
 import random
 import sys
+from collections.abc import AsyncIterator, Callable
 
 from fairest_cli.bots.house_room import house_room, new_bot_name
 from fairest_cli.bots.levels import Level
@@ -23,18 +24,22 @@ from fairest_protocol.messages.options import RoomOptions
 
 
 async def race(server: str, name: str | None, entry_request: EntryRequest, as_json: bool) -> None:
-    """Race from a seat of a room, by a keyboard or a pipe.
+    """Race from a seat of a room, by a keyboard or a pipe; by the queue, against one opponent after the other.
 
     Raises `Rejected`, `IdentityInUse` and `Cheated`; when cancelled, the seat waits.
     """
-    with open_seat(server, name, entry_request) as connection:
-        rejoin_option = f" --name {name}" if name else ""
-        await _follow(connection, as_json, rejoin_option, requested_room(entry_request))
+    goes_on = True
+    with reading_lines(has_prompt=not as_json) as read_lines:
+        while goes_on:
+            with open_seat(server, name, entry_request) as connection:
+                rejoin_option = f" --name {name}" if name else ""
+                goes_on = await _follow(connection, as_json, read_lines, rejoin_option, requested_room(entry_request))
 
 
 async def watch_room(server: str, entry_request: EntryRequest, as_json: bool) -> None:
     """Watch a room as a spectator. Raises `Rejected` and `Cheated`."""
-    await _follow(open_unstored(server, entry_request), as_json)
+    with reading_lines(has_prompt=not as_json) as read_lines:
+        await _follow(open_unstored(server, entry_request), as_json, read_lines)
 
 
 async def let_bot_play(server: str, entry_request: EntryRequest, level: Level, pace_seconds: float | None) -> None:
@@ -61,27 +66,36 @@ async def race_house_bot(level: Level, options: RoomOptions, *, is_person: bool)
     async with house_room(level, options, pace_seconds, rematches=is_person) as (url, room):
         guest = open_guest_seat(url, room, is_person=is_person)
         if is_person:
-            await _follow(guest, as_json=False)
+            with reading_lines() as read_lines:
+                await _follow(guest, False, read_lines)
         else:
             await _race_bots(guest, level)
 
 
 async def _follow(
-    connection: Connection, as_json: bool, rejoin_option: str | None = None, entered: str | None = None
-) -> None:
-    """Follow a room from standard input to standard output; hints go to standard error where the output is JSON."""
+    connection: Connection,
+    as_json: bool,
+    read_lines: Callable[[], AsyncIterator[str]],
+    rejoin_option: str | None = None,
+    entered: str | None = None,
+) -> bool:
+    """Follow a room from standard input to standard output; hints go to standard error where the output is JSON.
+
+    Returns whether the player has left for the next opponent.
+    """
     is_person = sys.stdin.isatty()
-    with reading_lines(has_prompt=not as_json) as read_lines:
-        player = LinePlayer(
-            RoomSession(connection, rejoin_option=rejoin_option, ends_with_record=not is_person),
-            describe_update=as_json_lines if as_json else describe_briefly if is_person else describe_update,
-            print_line=lambda line: print(line, flush=True),
-            print_hint=lambda line: print(line, file=sys.stderr if as_json else sys.stdout, flush=True),
-            is_person=is_person,
-            entered=entered,
-            read_lines=read_lines,
-        )
-        await player.run()
+    session = RoomSession(connection, rejoin_option=rejoin_option, ends_with_record=not is_person)
+    player = LinePlayer(
+        session,
+        describe_update=as_json_lines if as_json else describe_briefly if is_person else describe_update,
+        print_line=lambda line: print(line, flush=True),
+        print_hint=lambda line: print(line, file=sys.stderr if as_json else sys.stdout, flush=True),
+        is_person=is_person,
+        entered=entered,
+        read_lines=read_lines,
+    )
+    await player.run()
+    return session.queues_again
 
 
 async def _race_bots(guest: Connection, level: Level) -> None:

@@ -142,9 +142,12 @@ class RoomRunner:
             if isinstance(request, Watch):
                 await self._follow(RoomSession(open_unstored(self.server_url, request), clock=self._clock))
                 return
-            with open_seat(self.server_url, self.player, request) as connection:
-                rejoin_option = f" --name {self.player}" if self.player else ""
-                await self._follow(RoomSession(connection, rejoin_option=rejoin_option, clock=self._clock))
+            goes_on = True
+            while goes_on:
+                with open_seat(self.server_url, self.player, request) as connection:
+                    rejoin_option = f" --name {self.player}" if self.player else ""
+                    session = RoomSession(connection, rejoin_option=rejoin_option, clock=self._clock)
+                    goes_on = await self._follow(session) is None and session.queues_again
         except IdentityInUse as reason:
             await self._end_session(str(reason))
 
@@ -163,6 +166,8 @@ class RoomRunner:
 
     async def _follow(self, session: RoomSession, run: Run = RoomSession.run) -> bool | None:
         """Show every change in the room until `run` returns, then go home with a sentence about the reason.
+
+        A player who leaves for the next opponent does not go home.
 
         Returns what `run` did, True if the server refused us, and False if it cheated.
         """
@@ -184,7 +189,12 @@ class RoomRunner:
         except Cheated as reason:
             await self._host.show_cheat_alert(reason)
             result = False
-        await self._end_session(sentence)
+        if session.queues_again and result is None:
+            # The result stays on the screen until the queue is shown.
+            if self._bot_worker is not None:
+                self._bot_worker.cancel()
+        else:
+            await self._end_session(sentence)
         return result
 
     async def _end_session(self, sentence: str) -> None:

@@ -30,7 +30,17 @@ const KEY_BYTES = 16;
 function showLobby() {
   show(new LobbyView((options, name) => {
     show(new RoomView({ type: "create", options, key: drawHex(KEY_BYTES) }, { name }).element);
-  }, (wish, name) => show(new RoomView({ type: "queue", ...wish }, { name }).element)).element);
+  }, showQueue).element);
+}
+
+/** Wait for an opponent by a wish of the form, and after the race for the next one, if the player asks for that. */
+function showQueue(wish, name) {
+  const onNext = () => {
+    // The path is that of the room which the player has left.
+    history.replaceState(null, "", "/");
+    showQueue(wish, name);
+  };
+  show(new RoomView({ type: "queue", ...wish }, { name, onNext }).element);
 }
 
 async function showMatch(match) {

@@ -18,6 +18,9 @@ const LEAVE_ID = "leave";
 /** How long to wait before a request that Redis could not take is sent again. */
 const RETRY_MS = 300;
 
+/** The phases in which leaving gives up no race. */
+const LEFT_AT_NO_COST = ["waiting", "ready", "finished"];
+
 /** The ways out of a room that a close code is, for `round_end.js`. */
 const WAYS_OUT = { 4407: "bad_token", 4409: "replaced", 4410: "banned" };
 
@@ -52,6 +55,8 @@ export class RoomConnection {
   /** The token with which we said hello last, or the one that the server has given us. */
   #token = null;
   #asked = null;
+  /** Whether the player leaves this room for the next opponent: after a drop, the seat is given up all the same. */
+  leavesForNext = false;
 
   /**
    * `entry` is the request that leads into the room: `watch`, `join`, `create` or `queue`. `onChange(connection, message)` is
@@ -147,6 +152,11 @@ export class RoomConnection {
 
   leave() {
     this.#send({ type: "leave" });
+  }
+
+  leaveForNext() {
+    this.leavesForNext = true;
+    this.leave();
   }
 
   get #hello() {
@@ -323,6 +333,7 @@ export class RoomConnection {
       for (const { number, move } of this.sent) this.#send({ type: "play", number, move });
       // The player was ready for this round, and the server may never have heard it.
       if (this.check?.entropies[this.scene.round]) this.getReady();
+      if (this.leavesForNext && LEFT_AT_NO_COST.includes(this.scene.phase)) this.leave();
     }
   }
 

@@ -15,12 +15,14 @@ const TICK_MS = 250;
 
 /**
  * The page of one room. `onOver(isOver)` is called when there is nothing more to watch here, and when there is again.
+ * `onNext()` is called when a player has left for the next opponent of the queue; without it, none is offered.
  * `table` is one that shows the race already, which stays until the room is here.
  */
 export class RoomView {
   element = make("section", { class: "room" });
   #connection;
   #onOver;
+  #onNext;
   #names = ["", ""];
   #heading = make("h1", { class: "hidden" });
   #queue = new QueueView(() => this.#connection.leaveQueue());
@@ -31,12 +33,14 @@ export class RoomView {
   #record = null;
   #isOver = false;
   #isSeenOver = false;
+  #hasRaced = false;
   #parts = {};
   #offered = null;
   #table;
 
-  constructor(entry, { name = null, onOver = null, table = null } = {}) {
+  constructor(entry, { name = null, onOver = null, onNext = null, table = null } = {}) {
     this.#onOver = onOver;
+    this.#onNext = onNext;
     this.#table = table ?? new RaceTable();
     this.#table.onSlot = (slot) => this.#click(slot);
     for (const part of ["alarm", "warning", "notice", "status", "end"])
@@ -65,6 +69,13 @@ export class RoomView {
     return !this.#scene && this.#connection.queued !== null && this.#connection.status !== STATUS.ENDED;
   }
 
+  /** Whether a race from the queue is over, so that the next opponent may be looked for; this one may have left. */
+  get #mayGoNext() {
+    if (!this.#onNext || !this.#scene || !this.#own || this.#connection.leavesForNext) return false;
+    const { phase, match_is_over: isOver } = this.#scene;
+    return (phase === "waiting" && this.#hasRaced) || (phase === "finished" && isOver);
+  }
+
   get #own() {
     return this.#connection.seat === null ? null : this.#scene.seats[this.#connection.seat];
   }
@@ -81,6 +92,11 @@ export class RoomView {
     const { status, room, cheated } = this.#connection;
     if (cheated) {
       this.#parts.alarm.replaceChildren(make("strong", {}, TEXT.cheated), make("p", {}, TEXT.cheatedAdvice), make("p", {}, cheated));
+      return;
+    }
+    if (this.#connection.leavesForNext && status === STATUS.ENDED) {
+      this.close();
+      this.#onNext();
       return;
     }
     setText(this.#parts.warning, this.#connection.warning);
@@ -233,6 +249,7 @@ export class RoomView {
   #drawEnd() {
     const { phase, outcome, match_is_over: isOver, seats } = this.#scene;
     const parts = [];
+    if (phase === "finished") this.#hasRaced = true;
     const button = (label, work) => make("button", { type: "button", class: "main", onclick: work }, label);
     if (phase === "waiting" || phase === "ready") parts.push(...this.#invitation());
     if (this.#connection.isReadyWanted) parts.push(button(TEXT.ready, () => this.#connection.getReady()));
@@ -251,10 +268,17 @@ export class RoomView {
       else if (this.#own) parts.push(...this.#rematch(seats, button));
       if (isOver) parts.push(make("a", { class: "button", href: `/m/${this.#scene.match}` }, TEXT.replay));
     }
+    if (this.#mayGoNext) parts.push(make("button", { type: "button", onclick: () => this.#goNext() }, TEXT.nextOpponent));
     // In a race, leaving is resigning, for which there is a button of its own.
-    if (this.#own && ["waiting", "ready", "finished"].includes(phase))
+    if (this.#connection.leavesForNext) parts.push(make("p", {}, TEXT.leavesForNext));
+    else if (this.#own && ["waiting", "ready", "finished"].includes(phase))
       parts.push(make("button", { type: "button", onclick: () => this.#connection.leave() }, TEXT.leave));
     this.#parts.end.replaceChildren(...parts);
+  }
+
+  #goNext() {
+    this.#connection.leaveForNext();
+    this.#drawEnd();
   }
 
   #invitation() {
@@ -308,6 +332,7 @@ export class RoomView {
     if (event.key === "Enter" && this.#connection.isReadyWanted) this.#connection.getReady();
     else if (event.key.toLowerCase() === "r" && this.#isOver && this.#own && !this.#own.wants_rematch)
       this.#connection.askRematch();
+    else if (event.key.toLowerCase() === "f" && this.#mayGoNext) this.#goNext();
     else if (this.#mayMove) {
       const result = press(this.#ownBoard, this.#picked, event.key, event.shiftKey);
       if (!result) return;

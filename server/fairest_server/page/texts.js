@@ -207,6 +207,8 @@ export const TEXT = {
   rematch: "Rematch (R)",
   rematchWaits: "You want a rematch; waiting for the other player …",
   rematchAsked: (name) => `${name} wants a rematch.`,
+  nextOpponent: "Next opponent (F)",
+  leavesForNext: "Leaving for the next opponent …",
   leave: "Leave",
   stop: "Stop my race",
   resign: "Resign",

@@ -14,7 +14,7 @@ from fairest_cli.model.proof import describe_proof
 from fairest_cli.records.files import short_path
 from fairest_cli.session.connection import Update
 from fairest_cli.session.progress import progress_of
-from fairest_cli.session.room_session import RoomSession
+from fairest_cli.session.room_session import RoomSession, may_queue_again
 from fairest_cli.session.saving import describe_unsaved, save_elsewhere
 from fairest_cli.text.board_text import describe_ledger, describe_score, format_time
 from fairest_cli.text.move_text import YOU, describe_series, describe_winner_first, seats_by_result
@@ -50,7 +50,8 @@ class ResultScreen(RoomScreen):
     MIN_SIZE: ClassVar[tuple[int, int]] = (50, 16)
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "ready", "Ready"),
-        Binding("r", "rematch", "Rematch"),
+        Binding("r", "race_again('same')", "Rematch"),
+        Binding("f", "race_again('next')", "Next opponent"),
         Binding("v", "replay", "Replay"),
         Binding("p", "practise", "Practise this deal"),
         Binding("w", "save", "Save elsewhere"),
@@ -162,7 +163,9 @@ class ResultScreen(RoomScreen):
         columns = self.size.width - 2
         keys = [("v", "replay"), ("p", "practise this deal"), ("a", "analysis"), ("Esc", "home")]
         sentence = ""
-        if self._has_asked_to_leave:
+        if self.session.queues_again:
+            sentence = "Leaving for the next opponent ..."
+        elif self._has_asked_to_leave:
             sentence = longest_fit(
                 (
                     "Leaving now gives up the match. Esc leaves, Enter stays and gets you ready.",
@@ -192,6 +195,8 @@ class ResultScreen(RoomScreen):
             keys.insert(0, ("r", "rematch"))
         elif model.phase is Phase.WAITING:
             sentence = f"The other player has left; somebody else may join {model.room}."
+        if may_queue_again(self.session):
+            keys.insert(len(keys) - 4, ("f", "next opponent"))
         self.query_one("#next", TextLines).update(Text(sentence, "bold"))
         self.query_one("#key-line", TextLines).update(fitted_key_line([*keys, ("?", "help")], self.size.width))
 
@@ -201,9 +206,13 @@ class ResultScreen(RoomScreen):
         if self.session.model.phase is Phase.READY:
             await self.session.get_ready()
 
-    async def action_rematch(self) -> None:
-        """Ask for another match, which starts if the other player asks for one too."""
-        if self.session.model.phase is Phase.FINISHED:
+    async def action_race_again(self, against: str) -> None:
+        """Ask the same player for another match, or leave for the next opponent that the queue has."""
+        if against == "next":
+            if may_queue_again(self.session):
+                await self.session.leave(queues_again=True)
+                self._draw_next()
+        elif self.session.model.phase is Phase.FINISHED:
             await self.session.ask_rematch()
 
     def action_replay(self) -> None:
