@@ -29,7 +29,7 @@ from fairest_cli.tui.screens.replay import ReplayScreen
 from fairest_cli.tui.screens.tournament_race import TournamentRaceScreen
 from fairest_cli.tui.widgets.text_lines import Paragraph, TextLines
 from fairest_cli.untrusted_text import clean
-from fairest_protocol.messages.tournaments import TournamentPhase, WatchTournament
+from fairest_protocol.messages.tournaments import TournamentPhase
 
 LOOK_SECONDS: Final = 1.0
 """Time between two looks at the tournament."""
@@ -116,14 +116,16 @@ class TournamentScreen(FairestScreen):
         if self.is_too_small or not self.is_mounted:
             return
         self.query_one("#notice", TextLines).update(Text(f" {self._notice}", "bold #ff8a70", no_wrap=True))
-        of_players = () if isinstance(self._entering, WatchTournament) else (("Enter", "ready"), ("s", "start"))
-        keys = (*of_players, ("v", "races"), ("Esc", "menu"), ("?", "keys"))
-        self.query_one("#key-line", TextLines).update(key_line(keys))
         known, connection = self.known, self._connection
         if known is None or connection is None:
             self.query_one("#key-line", TextLines).update(key_line((("Esc", "back"), ("?", "keys"))))
             self.query_one("#heading", TextLines).update(Text(" Tournament", f"bold {GOLD}"))
             return
+        # A player of it is one whichever key has opened it.
+        plays = known.has_entered and not known.has_left
+        of_players = (("Enter", "ready"), ("s", "start")) if plays else ()
+        keys = (*of_players, ("v", "races"), ("Esc", "menu"), ("?", "keys"))
+        self.query_one("#key-line", TextLines).update(key_line(keys))
         shown = known.shown
         seconds = 0.0 if shown.until_ms is None else connection.seconds_until(shown.until_ms)
         head = longest_fit(describe_head(shown), self.size.width - 2)

@@ -36,13 +36,13 @@ REFRESH_SECONDS: Final = 3.0
 
 
 class TournamentListScreen(FairestScreen):
-    """Enter enters a tournament that is open, and watches any other one."""
+    """Enter enters a tournament that is open, goes back to one that we play in, and watches any other one."""
 
     MIN_SIZE: ClassVar[tuple[int, int]] = (50, 16)
     OWN_KEYS: ClassVar[OwnKeys] = OwnKeys(
         "Keys in the list of tournaments",
         (
-            ("Enter", "enter the tournament if it is open, else watch it"),
+            ("Enter", "enter the tournament if it is open, go back to it if you play in it, else watch it"),
             ("w", "watch it, also while it is open"),
             ("j", "enter a tournament by its code, or come back to it"),
             ("c", "create a tournament"),
@@ -117,7 +117,7 @@ class TournamentListScreen(FairestScreen):
         return None if place is None or place >= len(self._rows) else self._rows[place]
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Enter the tournament if it is open, else watch it."""
+        """Enter the tournament if it is open, else look at it: its players go on in it, others watch."""
         code = event.option.id or ""
         row = next((each for each in self._rows if each.code == code), None)
         is_open = row is not None and row.phase is TournamentPhase.OPEN

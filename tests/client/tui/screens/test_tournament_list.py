@@ -21,6 +21,7 @@ from fairest_protocol.messages.tournaments import (
 from tests.support.full_screen import Terminal, terminal
 from tests.support.ports import free_port
 from tests.support.tournaments import entrant
+from tests.support.waiting import until
 
 BORDER_COLUMNS = 4
 """Of the list: its border and its padding, left and right."""
@@ -105,8 +106,31 @@ async def test_enter_watches_a_tournament_that_has_begun(server_url: str, tmp_pa
         await player.sees("players get ready")
         await player.press("enter")
         assert await players_of(player) == ["bob", "eve"]
+        assert "Enter ready" not in player.text
     await bob.close()
     await eve.close()
+
+
+async def test_enter_leads_a_player_back_to_a_tournament_that_has_begun(server_url: str, tmp_path: Path) -> None:
+    bob = entrant(server_url, "bob")
+    code = (await bob.enter(CreateTournament())).code
+    async with tournaments_of(server_url, tmp_path) as player:
+        await player.sees(code)
+        await player.press("enter")
+        assert await players_of(player) == ["ann", "bob"]
+        await player.press("escape", "down", "down", "enter")
+        await player.is_on(TournamentListScreen)
+        await bob.start()
+        await player.sees("players get ready")
+        await player.press("enter")
+        await player.sees("Enter ready")
+        await player.press("enter")
+
+        async def is_ready() -> bool:
+            return "ann" in [each.name for each in (await bob.watch()).played[-1].ready]
+
+        await until(is_ready, "ann is ready for her race")
+    await bob.close()
 
 
 async def test_a_tournament_is_entered_by_its_code(server_url: str, tmp_path: Path) -> None:
