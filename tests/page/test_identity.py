@@ -13,7 +13,7 @@ from playwright.async_api import Page, WebSocketRoute
 
 from fairest_cli.session.connection import Connection
 from fairest_cli.session.identity import Identity, open_identity
-from fairest_cli.session.identity_transfer import export_player, import_player
+from fairest_cli.session.identity_transfer import export_player
 from fairest_cli.session.renewal import renew_token
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Create, Hello, Join
@@ -21,6 +21,7 @@ from fairest_protocol.messages.from_server import Error
 from tests.page.conftest import needed_browser
 from tests.page.test_browser import create_room
 from tests.support.browser import Browser
+from tests.support.moving import import_unasked
 from tests.support.processes import Fleet
 from tests.support.waiting import until
 from tests.support.wire_client import QUICK, open_client, open_raw_client
@@ -137,7 +138,7 @@ async def test_a_player_is_taken_from_the_page_to_an_installed_client_in_the_mid
         await page.wait_for_selector("text=You are ready.")
         await page.click("text=Your player")
         await page.wait_for_selector("text=On this server you are guest-")
-        moved = import_player(await save_player(page, tmp_path / "player.json"), folder=tmp_path)
+        moved = import_unasked(await save_player(page, tmp_path / "player.json"), tmp_path)
         await page.close()
         with open_identity(moved.server, moved.name, tmp_path) as identity:
             async with connected(url, identity, Join(room=room)):
@@ -288,7 +289,7 @@ async def test_an_installed_client_that_got_the_player_from_the_page_takes_it_fr
     await page.click("text=Your player")
     await page.wait_for_selector("text=On this server you are guest-")
     file = await save_player(page, tmp_path / "player.json")
-    moved = import_player(file, folder=tmp_path)
+    moved = import_unasked(file, tmp_path)
     with open_identity(moved.server, moved.name, tmp_path) as identity:
         assert await renew_token(moved.server, identity) == moved.name
         assert identity.token is not None

@@ -8,7 +8,8 @@ import pytest
 
 from fairest_cli.model.seal_check import EntropyCommitment
 from fairest_cli.session.identity import open_identity
-from fairest_cli.session.identity_transfer import MovedPlayer, NotMoved, export_player, import_player
+from fairest_cli.session.identity_transfer import MovedPlayer, NotMoved, export_player
+from tests.support.moving import NOT_ASKED, import_unasked
 from tests.support.page_modules import ask_page
 
 TOKEN, NEXT = "s" * 43, "n" * 43
@@ -88,7 +89,7 @@ def test_the_page_reads_the_file_that_an_installed_client_writes(tmp_path: Path)
 def test_an_installed_client_reads_the_file_that_the_page_writes(tmp_path: Path) -> None:
     text = write_on_page(server=URL, name="ann", token=TOKEN, nextToken=NEXT, key=KEY, commitment=COMMITMENT)
     (tmp_path / "ann.json").write_text(text)
-    assert import_player(tmp_path / "ann.json", folder=tmp_path) == MovedPlayer(URL, "ann")
+    assert import_unasked(tmp_path / "ann.json", tmp_path) == MovedPlayer(URL, "ann", NOT_ASKED)
     with open_identity(URL, "ann", tmp_path) as identity:
         bound = {name: value.hex() if isinstance(value, bytes) else value for name, value in _fields(identity).items()}
         assert (identity.token, identity.next_token, bound) == (TOKEN, NEXT, COMMITMENT)
@@ -103,7 +104,7 @@ def _fields(identity: Any) -> dict[str, Any]:
 def test_a_name_that_no_client_takes_is_left_out_of_the_file(tmp_path: Path) -> None:
     text = write_on_page(server=URL, name="../ann", token=TOKEN, nextToken=None, key=None, commitment=None)
     (tmp_path / "ann.json").write_text(text)
-    assert import_player(tmp_path / "ann.json", folder=tmp_path) == MovedPlayer(URL, None)
+    assert import_unasked(tmp_path / "ann.json", tmp_path) == MovedPlayer(URL, None, NOT_ASKED)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +134,7 @@ def test_an_installed_client_refuses_as_much_of_these_files_as_the_page_does(tmp
     for name, (given, _) in BAD_FILES.items():
         (tmp_path / "bad.json").write_text(given if isinstance(given, str) else json.dumps(given))
         try:
-            import_player(tmp_path / "bad.json", folder=tmp_path / name)
+            import_unasked(tmp_path / "bad.json", tmp_path / name)
             taken.add(name)
         except NotMoved:
             pass

@@ -10,6 +10,7 @@ from fairest_cli.commands.options import Name, Server, fail
 from fairest_cli.model.known_room import DEFAULT_SERVER
 from fairest_cli.session.identity import IdentityInUse, open_identity
 from fairest_cli.session.identity_transfer import NotMoved, export_player, import_player
+from fairest_cli.session.recognition import recognise
 from fairest_cli.session.renewal import NotRenewed, renew_token
 from fairest_cli.untrusted_text import clean
 
@@ -42,13 +43,20 @@ def import_identity(
 ) -> None:
     """Let the player of a file be yours on this machine, with its seats, its ratings and its name."""
     try:
-        moved = import_player(file, replaces=replaces)
+        moved = import_player(file, lambda server, player: asyncio.run(recognise(server, player)), replaces=replaces)
     except (NotMoved, IdentityInUse) as reason:
         fail(str(reason))
     except (OSError, ValueError) as reason:
         fail(f"cannot import the player: {reason}")
     option = f" --name {moved.name}" if moved.name else ""
     print(f"Your player at {moved.server} is on this machine now: fairest --server {moved.server}{option}")
+    known = moved.recognised
+    if known.name is None:
+        print(f"It is not verified that the server knows this player: {clean(known.problem)}")
+        return
+    print(f"The server knows this player as {clean(known.name)}.")
+    if known.problem:
+        print(clean(known.problem))
 
 
 @identity.command("renew")

@@ -5,13 +5,14 @@ Everybody who has the file can play as this player.
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from fairest_cli.records.private_file import write_private
 from fairest_cli.session.addresses import name_problem, server_problem
 from fairest_cli.session.identity import Identity, open_identity
+from fairest_cli.session.recognition import Recognised, UnknownPlayer
 from fairest_protocol.value import Value
 
 FORMAT: Final = 1
@@ -24,10 +25,14 @@ class NotMoved(Exception):
 
 
 class MovedPlayer(Value):
-    """A player that was imported: its server, and the name that chooses it on this machine, None without one."""
+    """A player that was imported: its server, and the name that chooses it on this machine, None without one.
+
+    `recognised` is the server's answer to the question which player it is.
+    """
 
     server: str
     name: str | None
+    recognised: Recognised
 
 
 def export_player(server_url: str, name: str | None, target: Path, folder: Path | None = None) -> None:
@@ -44,28 +49,39 @@ def export_player(server_url: str, name: str | None, target: Path, folder: Path 
     write_private(target, json.dumps({"fairest_player": FORMAT, "server": server_url, "name": name, "player": stored}))
 
 
-def import_player(source: Path, *, replaces: bool = False, folder: Path | None = None) -> MovedPlayer:
+def import_player(
+    source: Path, ask: Callable[[str, Identity], Recognised], *, replaces: bool = False, folder: Path | None = None
+) -> MovedPlayer:
     """Let the player of a file be a player of this machine; return it. `replaces` lets it take the place of another.
+
+    `ask` asks a server which player it is, as `recognise` does, before anything is stored: a token that was renewed
+    elsewhere replaces none.
 
     Raises `NotMoved`, `IdentityInUse`, ValueError for a stored player that cannot be read, and OSError for the file.
     """
-    moved, stored = _read(source)
-    with open_identity(moved.server, moved.name, folder) as identity:
-        if identity.token not in (None, stored["token"]) and not replaces:
-            there = _describe(moved.name, "a player")
-            raise NotMoved(f"there is {there} at {moved.server} on this machine already; --replace takes its place")
+    server, name, moved = _read(source)
+    with open_identity(server, name, folder) as identity:
+        if identity.token not in (None, moved.token) and not replaces:
+            there = _describe(name, "a player")
+            raise NotMoved(f"there is {there} at {server} on this machine already; --replace takes its place")
         known = identity.server_key
-        if known is not None and not replaces and stored.get("server_key") != known.hex():
+        if known is not None and not replaces and moved.server_key != known:
             # Otherwise nobody would be told that the server signs with another key than before.
-            raise NotMoved(f"the file has another key of {moved.server} than this machine; --replace takes it")
-        identity.become(stored)
+            raise NotMoved(f"the file has another key of {server} than this machine; --replace takes it")
+        try:
+            recognised = ask(server, moved)
+        except UnknownPlayer:
+            raise NotMoved(
+                f"{server} knows no player with the token of this file: it was renewed since, or the file is damaged"
+            ) from None
+        identity.become(moved.as_stored())
         if identity.problem:
             raise NotMoved(identity.problem)
-    return moved
+    return MovedPlayer(server, name, recognised)
 
 
-def _read(source: Path) -> tuple[MovedPlayer, Mapping[str, Any]]:
-    """Return the player that a file holds. Raises `NotMoved` for a file that `export_player` has not written."""
+def _read(source: Path) -> tuple[str, str | None, Identity]:
+    """Return the server, the name and the player of a file. Raises `NotMoved` for one that was not exported."""
     with source.open("rb") as file:
         content = file.read(MAX_BYTES + 1)
     try:
@@ -89,7 +105,7 @@ def _read(source: Path) -> tuple[MovedPlayer, Mapping[str, Any]]:
             raise ValueError("it has no token of a player")
     except (ValueError, RecursionError) as reason:
         raise NotMoved(f"{source} is not the file of a player: {reason}") from reason
-    return MovedPlayer(server, name), stored
+    return server, name, trial
 
 
 def _describe(name: str | None, noun: str) -> str:

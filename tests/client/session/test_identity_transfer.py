@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from fairest_cli.model.seal_check import EntropyCommitment
-from fairest_cli.session.identity import IdentityInUse, open_identity
+from fairest_cli.session.identity import Identity, IdentityInUse, open_identity
 from fairest_cli.session.identity_transfer import MovedPlayer, NotMoved, export_player, import_player
+from fairest_cli.session.recognition import Recognised, UnknownPlayer
+from tests.support.moving import NOT_ASKED, import_unasked
 
 SECRET = "s" * 43
 """A token of the form that servers give."""
@@ -46,7 +48,7 @@ def token_in(folder: Path, name: str | None = "ann") -> str | None:
 def test_a_player_is_the_same_on_the_other_machine(here: Path, there: Path, file: Path, name: str | None) -> None:
     keep(here, SECRET, name)
     export_player(URL, name, file, here)
-    assert import_player(file, folder=there) == MovedPlayer(URL, name)
+    assert import_unasked(file, there) == MovedPlayer(URL, name, NOT_ASKED)
     with open_identity(URL, name, there) as identity:
         assert (identity.token, identity.entropy_commitment) == (SECRET, COMMITMENT)
 
@@ -82,7 +84,7 @@ def test_another_player_keeps_its_place(here: Path, there: Path, file: Path) -> 
     keep(there, "other")
     export_player(URL, "ann", file, here)
     with pytest.raises(NotMoved, match="--replace takes its place"):
-        import_player(file, folder=there)
+        import_unasked(file, there)
     assert token_in(there) == "other"
 
 
@@ -90,15 +92,27 @@ def test_another_player_is_replaced_on_request(here: Path, there: Path, file: Pa
     keep(here, SECRET)
     keep(there, "other")
     export_player(URL, "ann", file, here)
-    import_player(file, replaces=True, folder=there)
+    import_unasked(file, there, replaces=True)
     assert token_in(there) == SECRET
+
+
+def test_a_player_that_its_server_does_not_know_takes_no_place(here: Path, there: Path, file: Path) -> None:
+    def ask(_server: str, _player: Identity) -> Recognised:
+        raise UnknownPlayer
+
+    keep(here, SECRET)
+    keep(there, "other")
+    export_player(URL, "ann", file, here)
+    with pytest.raises(NotMoved, match="knows no player with the token of this file"):
+        import_player(file, ask, replaces=True, folder=there)
+    assert token_in(there) == "other"
 
 
 def test_the_same_player_may_be_imported_again(here: Path, there: Path, file: Path) -> None:
     keep(here, SECRET)
     export_player(URL, "ann", file, here)
     for _ in range(2):
-        import_player(file, folder=there)
+        import_unasked(file, there)
     assert token_in(there) == SECRET
 
 
@@ -139,7 +153,7 @@ def test_what_is_not_the_file_of_a_player_changes_nothing(there: Path, file: Pat
     keep(there, "other")
     file.write_text(content)
     with pytest.raises(NotMoved, match="is not the file of a player"):
-        import_player(file, replaces=True, folder=there)
+        import_unasked(file, there, replaces=True)
     assert token_in(there) == "other"
 
 
@@ -147,7 +161,7 @@ def test_a_player_that_a_folder_does_not_take_is_not_imported(there: Path, file:
     there.write_text("a file in the place of the folder")
     file.write_text(json.dumps(GOOD))
     with pytest.raises(NotMoved, match="could not be saved"):
-        import_player(file, folder=there)
+        import_unasked(file, there)
 
 
 def test_the_key_of_the_server_that_this_machine_knows_is_kept(there: Path, file: Path) -> None:
@@ -156,8 +170,8 @@ def test_the_key_of_the_server_that_this_machine_knows_is_kept(there: Path, file
         identity.become({"token": SECRET, "server_key": "aa" * 32, "bond": None})
     file.write_text(json.dumps(GOOD | {"player": {"token": SECRET, "server_key": "bb" * 32, "bond": None}}))
     with pytest.raises(NotMoved, match="another key of"):
-        import_player(file, folder=there)
-    import_player(file, replaces=True, folder=there)
+        import_unasked(file, there)
+    import_unasked(file, there, replaces=True)
     with open_identity(URL, "ann", there) as identity:
         assert identity.server_key == bytes.fromhex("bb" * 32)
 
@@ -165,7 +179,7 @@ def test_the_key_of_the_server_that_this_machine_knows_is_kept(there: Path, file
 def test_what_another_user_may_read_is_imported_for_its_owner_only(there: Path, file: Path) -> None:
     file.write_text(json.dumps(GOOD))
     file.chmod(0o644)
-    import_player(file, folder=there)
+    import_unasked(file, there)
     (stored,) = there.rglob("*.json")
     assert stored.stat().st_mode & 0o777 == 0o600
 
