@@ -11,6 +11,8 @@ from fairest_protocol.value import Value
 
 REMEMBERED: Final = 20
 """The newest records that count."""
+RIVAL_AFTER_SECONDS: Final = 60
+"""The wait for a person in the queue after which a program may come, unless the player chooses another one."""
 
 
 class RivalResult(Value):

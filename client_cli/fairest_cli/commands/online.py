@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from fairest_cli.bots.house import House, keep_house
 from fairest_cli.bots.levels import DEFAULT_LEVEL, PROFILES, Level
-from fairest_cli.bots.offering import offer_at_home
+from fairest_cli.bots.offering import RIVAL_AFTER_SECONDS, offer_at_home
 from fairest_cli.bots.thinking import ThinkingFailed
 from fairest_cli.commands.offline import replay_record
 from fairest_cli.commands.options import (
@@ -151,13 +151,24 @@ def quick(
     plain: Plain = False,
     rules: RulesName = "classic",
     rival: Annotated[
-        int | None, typer.Option(min=0, max=600, help="Race a program if nobody has come after these seconds.")
+        int | None,
+        typer.Option(
+            min=0,
+            max=600,
+            help=f"Race a program if nobody has come after these seconds; {RIVAL_AFTER_SECONDS} without this option.",
+        ),
     ] = None,
     rival_level: Annotated[Level | None, typer.Option(help="The level of that program.")] = None,
+    no_rival: Annotated[
+        bool, typer.Option("--no-rival", help="Race no program: wait for a person, however long.")
+    ] = False,
 ) -> None:
     """Race anybody who wants to race as well: wait in the queue until the server has found an opponent."""
     _room_options(rules=rules)
-    request = Queue(rules=rules, rival_after_seconds=rival, rival_level=rival_level)
+    if no_rival and (rival is not None or rival_level is not None):
+        raise typer.BadParameter("--no-rival means that no program is raced; leave out --rival and --rival-level")
+    seconds = None if no_rival else RIVAL_AFTER_SECONDS if rival is None else rival
+    request = Queue(rules=rules, rival_after_seconds=seconds, rival_level=rival_level)
     _enter(request, server, name, as_json=as_json, plain=plain)
 
 

@@ -7,12 +7,14 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 
+from fairest_cli.bots.offering import RIVAL_AFTER_SECONDS
 from fairest_cli.tui.widgets.choice_list import Choice, ChoiceList
 from fairest_protocol.calculation.rules import VARIANTS
 from fairest_protocol.messages.from_client import Queue
 
 RIVAL_AFTER: Final = {"never": None, "20 seconds": 20, "1 minute": 60, "5 minutes": 300}
 """The times to choose from, in seconds, after which a program may become the opponent."""
+DEFAULT: Final = list(RIVAL_AFTER.values()).index(RIVAL_AFTER_SECONDS)
 
 
 class QueueForm(ModalScreen[Queue | None]):
@@ -27,7 +29,7 @@ class QueueForm(ModalScreen[Queue | None]):
                 [
                     Choice("start", "Find an opponent", note="anybody who waits as well"),
                     Choice("rules", "Variant", tuple(VARIANTS)),
-                    Choice("rival", "A program after", tuple(RIVAL_AFTER), 2, note="if nobody has come by then"),
+                    Choice("rival", "A program after", tuple(RIVAL_AFTER), DEFAULT, note="if nobody has come by then"),
                 ],
                 id="queue-choices",
             )
