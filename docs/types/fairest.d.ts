@@ -1415,7 +1415,8 @@ export interface Watching {
  * `key` checks this server's signatures; it stays the same for as long as the deployment lives. `version` is that of
  * the server. `rounds` is the head of its chain of rounds; null while it cannot be read. `capabilities` are those that
  * the server has, such as `rivals`. `rooms` are the newest rooms in which this player has a seat, the newest first;
- * null while they cannot be read.
+ * null while they cannot be read. `tournaments` are the newest tournaments that this player has entered and that are
+ * not over, likewise.
  */
 export interface Welcome {
   id?: string | null;
@@ -1428,4 +1429,5 @@ export interface Welcome {
   rounds: RoundsHead | null;
   capabilities: Capabilities;
   rooms: RoomCode[] | null;
+  tournaments: RoomCode[] | null;
 }

@@ -1,4 +1,4 @@
-"""The rooms that `welcome` lists: a client that has kept only its token finds its seats by them."""
+"""The rooms and the tournaments that `welcome` lists: a client that has kept only its token finds its seats by them."""
 
 import hashlib
 
@@ -8,6 +8,14 @@ from fairest_protocol.messages.from_client import Create, Hello, Join, Leave, Wa
 from fairest_protocol.messages.from_server import Left, Welcome
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.refusals import Refusal
+from fairest_protocol.messages.tournaments import (
+    CreateTournament,
+    JoinTournament,
+    LeaveTournament,
+    StartTournament,
+    Tournament,
+    WatchTournament,
+)
 from fairest_server.store import keys
 from fairest_server.store.redis.batching_client import BatchingRedis
 from tests.support.limited import Limited
@@ -139,3 +147,58 @@ async def test_a_player_whose_rooms_cannot_be_read_is_welcomed(server_url: str, 
         player_id = hashlib.sha256(client.token.encode()).hexdigest()
         await redis.set(keys.player_rooms(player_id), "not a list")
         assert await rooms_of(server_url, client.token) is None
+
+
+async def tournaments_of(url: str, token: str) -> tuple[str, ...] | None:
+    """Return the tournaments that the next `welcome` lists."""
+    async with open_raw_client(url) as client:
+        await client.send(Hello(token=token))
+        return (await client.receive_a(Welcome)).tournaments
+
+
+async def test_a_player_finds_its_tournaments_until_it_leaves_them(server_url: str) -> None:
+    async with open_client(server_url, name="host") as host, open_client(server_url, name="ann") as player:
+        await host.send(CreateTournament())
+        code = (await host.receive_a(Tournament)).code
+        await player.send(CreateTournament())
+        own = (await player.receive_a(Tournament)).code
+        await player.send(JoinTournament(tournament=code))
+        await player.receive_a(Tournament)
+        assert await tournaments_of(server_url, player.token) == (code, own)
+        await player.send(LeaveTournament(tournament=code))
+        await player.receive_a(Tournament)
+        assert await tournaments_of(server_url, player.token) == (own,)
+
+
+async def test_a_tournament_that_was_cancelled_is_listed_no_longer(server_url: str) -> None:
+    async with open_client(server_url, name="ann") as player:
+        await player.send(CreateTournament())
+        code = (await player.receive_a(Tournament)).code
+        await player.send(WatchTournament(tournament=code))
+        await player.receive_a(Tournament)
+        assert await tournaments_of(server_url, player.token) == (code,)
+        await player.send(LeaveTournament(tournament=code))
+        await player.receive_a(Tournament)
+        assert await tournaments_of(server_url, player.token) == ()
+
+
+async def test_a_player_that_watches_a_tournament_has_not_entered_it(server_url: str) -> None:
+    async with open_client(server_url, name="host") as host, open_client(server_url, name="ann") as player:
+        await host.send(CreateTournament())
+        await player.send(WatchTournament(tournament=(await host.receive_a(Tournament)).code))
+        await player.receive_a(Tournament)
+        assert await tournaments_of(server_url, player.token) == ()
+
+
+async def test_a_player_that_comes_back_to_a_tournament_it_has_left_is_not_led_there(server_url: str) -> None:
+    async with open_client(server_url, name="host") as host, open_client(server_url, name="ann") as player:
+        await host.send(CreateTournament())
+        code = (await host.receive_a(Tournament)).code
+        await player.send(JoinTournament(tournament=code))
+        await player.receive_a(Tournament)
+        await host.send(StartTournament(tournament=code))
+        await host.receive_a(Tournament)
+        for message in (LeaveTournament(tournament=code), JoinTournament(tournament=code)):
+            await player.send(message)
+            await player.receive_a(Tournament)
+        assert await tournaments_of(server_url, player.token) == ()

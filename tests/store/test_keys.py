@@ -87,6 +87,7 @@ NAMES = [
     (tournament_keys.ACTIVE, "fairest:{0}:tournament:active"),
     (tournament_keys.ENDED, "fairest:{0}:tournament:ended"),
     (tournament_keys.tournament("a-b"), "fairest:{0}:tournament:state:a-b"),
+    (tournament_keys.entered("aa"), "fairest:{0}:tournament:entered:aa"),
     (tournament_keys.running("a-b", 2), "fairest:{0}:tournament:running:a-b:2"),
     (tournament_keys.scores("a-b", 2), "fairest:{0}:tournament:scores:a-b:2"),
     (tournament_keys.placed("a-b", 2), "fairest:{0}:tournament:placed:a-b:2"),

@@ -1,4 +1,7 @@
-"""The seats that a player of this machine has on a server, asked on a connection of its own that enters no room."""
+"""The seats that a player of this machine has on a server, in rooms and in tournaments.
+
+They are asked on a connection of its own that enters no room.
+"""
 
 from pathlib import Path
 
@@ -7,10 +10,23 @@ from fairest_cli.session.one_request import ask_once
 from fairest_cli.session.websocket import Rejected
 from fairest_protocol.messages.from_client import Ping
 from fairest_protocol.messages.from_server import FromServer, Welcome
+from fairest_protocol.value import Value
 
 
-async def find_seats(server_url: str, name: str | None, folder: Path | None = None) -> tuple[str, ...]:
-    """Return the codes of the rooms in which the player of this name has a seat, the newest first.
+class Seats(Value):
+    """The codes of the rooms in which a player has a seat, and of the tournaments in which it plays, newest first."""
+
+    rooms: tuple[str, ...] = ()
+    tournaments: tuple[str, ...] = ()
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """All codes, each once: first those of rooms."""
+        return tuple(dict.fromkeys((*self.rooms, *self.tournaments)))
+
+
+async def find_seats(server_url: str, name: str | None, folder: Path | None = None) -> Seats:
+    """Return the seats of the player of this name.
 
     Without a name, it is the player that the next client of this machine plays as. Empty for a player that is not
     stored or in use, and where the server does not answer. The player is free again before the server is asked. Safe
@@ -18,11 +34,11 @@ async def find_seats(server_url: str, name: str | None, folder: Path | None = No
     """
     token = _stored_token(server_url, name, folder)
     if token is None:
-        return ()
+        return Seats()
     try:
         return await ask_once(server_url, token, lambda _: Ping(), _seats_in)
     except Rejected:
-        return ()
+        return Seats()
 
 
 def _stored_token(server_url: str, name: str | None, folder: Path | None) -> str | None:
@@ -34,5 +50,5 @@ def _stored_token(server_url: str, name: str | None, folder: Path | None) -> str
         return None
 
 
-def _seats_in(message: FromServer) -> tuple[str, ...] | None:
-    return (message.rooms or ()) if isinstance(message, Welcome) else None
+def _seats_in(message: FromServer) -> Seats | None:
+    return Seats(message.rooms or (), message.tournaments or ()) if isinstance(message, Welcome) else None

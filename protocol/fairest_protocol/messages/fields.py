@@ -133,6 +133,9 @@ RoomCode = Annotated[str, Field(pattern=r"^[a-z]+(-[a-z]+){1,5}$", max_length=60
 PlayerRooms = Annotated[tuple[RoomCode, ...], Field(max_length=16)]
 """Codes of rooms in which a player has a seat, the newest first."""
 
+PlayerTournaments = Annotated[tuple[RoomCode, ...], Field(max_length=16)]
+"""Codes of tournaments in which a player plays, the newest first."""
+
 RulesName = Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{1,40}$")]
 """The name of a variant, such as `classic`."""
 

@@ -16,6 +16,7 @@ from fairest_protocol.messages.fields import (
     Phase,
     PlainText,
     PlayerRooms,
+    PlayerTournaments,
     PublicKey,
     RoomCode,
     RulesName,
@@ -40,6 +41,7 @@ class Welcome(Answer):
     `version` is that of the server. `rounds` is the head of its chain of rounds; null while it cannot be read.
     `capabilities` are those that the server has, such as `rivals`.
     `rooms` are the newest rooms in which this player has a seat, the newest first; null while they cannot be read.
+    `tournaments` are the newest tournaments that this player has entered and that are not over, likewise.
     """
 
     type: Literal["welcome"] = "welcome"
@@ -51,6 +53,7 @@ class Welcome(Answer):
     rounds: RoundsHead | None = None
     capabilities: Capabilities = ()
     rooms: PlayerRooms | None = None
+    tournaments: PlayerTournaments | None = None
 
 
 class Snapshot(Answer):

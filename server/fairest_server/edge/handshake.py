@@ -86,7 +86,7 @@ class Handshake:
         except (RedisError, OSError):
             return refuse("hello", Refusal.TRY_AGAIN)
         rooms = self._rooms
-        seats = await self._seats(player.player_id) if token is None else ()
+        seats, tournaments = await self._listed(player.player_id) if token is None else ((), ())
         # Nothing is awaited from here until the session knows its player: a later ban closes it as any other.
         ban = rooms.bans.of_player(player.player_id) or rooms.bans.of_address(address)
         if ban is not None:
@@ -100,7 +100,20 @@ class Handshake:
             rounds=rooms.rounds.head,
             capabilities=SERVER_CAPABILITIES,
             rooms=seats,
+            tournaments=tournaments,
         )
+
+    async def _listed(self, player_id: str) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
+        """Return the rooms and the tournaments that `welcome` lists; both are read in the same round trips."""
+        seats, tournaments = await asyncio.gather(self._seats(player_id), self._tournaments(player_id))
+        return seats, tournaments
+
+    async def _tournaments(self, player_id: str) -> tuple[str, ...] | None:
+        """Return the newest tournaments in which a player plays; None while they cannot be read."""
+        try:
+            return tuple(await self._rooms.player_tournaments.active(player_id))
+        except (RedisError, OSError):
+            return None
 
     async def _seats(self, player_id: str) -> tuple[str, ...] | None:
         """Return the newest rooms in which a player has a seat; None while they cannot be read.

@@ -46,13 +46,21 @@ class TournamentDesk:
     def __init__(self, rooms: RoomServer, openings: RoomOpenings, settings: Settings) -> None:
         self._tournaments = rooms.tournaments
         self._races = rooms.tournament_races
+        self._noted = rooms.player_tournaments
         self._openings = openings
         self._per_player = settings.rooms_per_player
         self._per_address = settings.rooms_per_address
 
     async def answer(self, message: TournamentRequest, player: Player, address: str) -> TournamentAnswer:
         """Return the answer to a message. Raises RedisError; then the very same message may be sent again."""
+        if isinstance(message, LeaveTournament):
+            # First: a client that was led back to a tournament which its player has left would enter it again.
+            await self._noted.forget(player.player_id, message.tournament)
         answer = await self._answer(message, player, address)
+        if isinstance(message, CreateTournament | JoinTournament) and isinstance(answer, Tournament):
+            left = [row.name for row in answer.standings if row.has_left]
+            if player.name not in left:
+                await self._noted.remember(player.player_id, answer.code)
         if answer is Refusal.WRONG_PHASE and type(message) in _WRONG_PHASE:
             return refuse(message.type, Refusal.WRONG_PHASE, _WRONG_PHASE[type(message)])
         return refuse_message(message, answer) if isinstance(answer, Refusal) else answer

@@ -41,6 +41,7 @@ from fairest_server.store.daily import DailyStore
 from fairest_server.store.log import Log
 from fairest_server.store.matches import MatchList
 from fairest_server.store.player_rooms import PlayerRooms
+from fairest_server.store.player_tournaments import PlayerTournaments
 from fairest_server.store.processes import Processes
 from fairest_server.store.public_counts import PublicCountStore
 from fairest_server.store.rating_views import RatingViews
@@ -87,6 +88,7 @@ class RoomServer:
         self.daily_attempts: Final = DailyAttempts(self.daily_deals, self.clock, key)
         deals = RoundDeals()
         self.tournaments: Final = Tournaments(TournamentStore(redis), self.clock, deals)
+        self.player_tournaments: Final = PlayerTournaments(redis)
         self.tournament_races: Final = TournamentRaces(self.tournaments, self.clock, deals, key)
         self.bans: Final = Bans(self.clock)
         self.connections: Final = ClientConnections()

@@ -8,6 +8,15 @@ ACTIVE: Final = f"fairest:{{{BUCKET}}}:tournament:active"
 """Sorted set: codes of the tournaments that are not over, by the time of their creation. Never expires."""
 ENDED: Final = f"fairest:{{{BUCKET}}}:tournament:ended"
 """Sorted set: codes of the tournaments that have ended last, by the time. Expires RECORD_SECONDS after the last one."""
+ENTERED_KEPT: Final = 16
+"""Number of tournaments kept of a player: as many as `welcome` lists."""
+
+
+def entered(player_id: str) -> str:
+    """List: tournaments that this player has entered, the newest first, up to ENTERED_KEPT. One is removed when its
+    player leaves it. Expires RECORD_SECONDS after the player has entered the last one.
+    """
+    return f"fairest:{{{BUCKET}}}:tournament:entered:{player_id}"
 
 
 def tournament(code: str) -> str:

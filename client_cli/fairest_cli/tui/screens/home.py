@@ -102,7 +102,7 @@ class HomeScreen(FairestScreen):
             return
         entries = self.query_one(HomeEntries)
         notice_lines = max(1, ceil(len(self._notice) / max(1, self.size.width)))
-        room = self.size.height - TITLE_LINES - notice_lines - int(bool(self.query_one(HomeSeats).rooms))
+        room = self.size.height - TITLE_LINES - notice_lines - int(bool(self.query_one(HomeSeats).seats.codes))
         # What there is room for, the most important first: blank lines stand round the title before the logo.
         spare = room - lines_at(self.size.width)
         has_blanks, has_motto, has_logo = spare >= 2, spare >= 3, spare >= 3 + CARD_LINES

@@ -1,4 +1,4 @@
-"""The choice of one of our seats: each room of the server in which this player has one."""
+"""The choice of one of our seats: each room and each tournament of the server in which this player has one."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -14,7 +14,7 @@ from fairest_cli.tui.widgets.text_lines import TextLines
 
 
 class SeatChoice(ModalScreen[str | None]):
-    """Dismissed with the code of a room, or with None."""
+    """Dismissed with the code of a room or a tournament, or with None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "close", "Back")]
 
@@ -23,12 +23,12 @@ class SeatChoice(ModalScreen[str | None]):
         self._rooms = rooms
 
     def compose(self) -> ComposeResult:
-        """Show a line for each room."""
+        """Show a line for each of them."""
         yield OptionList(*(Option(Text(room, no_wrap=True), id=room) for room in self._rooms), id="menu", markup=False)
         yield TextLines(Text("Your seats: Enter takes one."), id="menu-note")
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Close with the room that was chosen."""
+        """Close with the one that was chosen."""
         self.dismiss(event.option.id)
 
     def action_close(self) -> None:

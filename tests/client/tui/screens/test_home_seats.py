@@ -5,14 +5,18 @@ from pathlib import Path
 import pytest
 
 from fairest_cli.session.identity import open_identity
+from fairest_cli.session.seats import Seats
+from fairest_cli.session.tournament_connection import TournamentConnection
 from fairest_cli.tui.launch import AtHome
 from fairest_cli.tui.screens.home import HomeScreen
 from fairest_cli.tui.screens.home_entries import ENTRIES
 from fairest_cli.tui.screens.home_seats import HomeSeats
 from fairest_cli.tui.screens.seat_choice import SeatChoice
+from fairest_cli.tui.screens.tournament import TournamentScreen
 from fairest_cli.tui.screens.waiting import WaitingScreen
 from fairest_protocol.messages.from_client import Create, Hello
 from fairest_protocol.messages.from_server import Welcome
+from fairest_protocol.messages.tournaments import CreateTournament
 from tests.support.full_screen import Terminal, terminal
 from tests.support.ports import free_port
 from tests.support.races import KEY
@@ -40,7 +44,7 @@ def keep_ann(url: str, token: str) -> None:
 
 
 def offered(player: Terminal) -> tuple[str, ...]:
-    return player.app.screen.query_one(HomeSeats).rooms
+    return player.app.screen.query_one(HomeSeats).seats.codes
 
 
 @pytest.mark.parametrize(("columns", "lines"), [(80, 24), (50, 16)])
@@ -86,6 +90,55 @@ async def test_a_seat_that_was_given_up_is_offered_no_longer(server_url: str, tm
         assert "z takes your seat" not in player.text
 
 
+async def enter_tournament(url: str) -> str:
+    """Let a player of this machine called ann create a tournament; return its code."""
+    with open_identity(url, "ann") as identity:
+        connection = TournamentConnection(url, identity, "ann")
+        code = (await connection.enter(CreateTournament())).code
+        await connection.close()
+    return code
+
+
+@pytest.mark.parametrize(("columns", "lines"), [(80, 24), (50, 16)])
+async def test_a_tournament_is_offered_and_gone_on_with_by_one_key(
+    server_url: str, tmp_path: Path, columns: int, lines: int
+) -> None:
+    code = await enter_tournament(server_url)
+    async with terminal(AtHome(server_url, "ann"), tmp_path, columns=columns, lines=lines) as player:
+        await player.sees(f"z: your tournament goes on, {code}"[: columns - 4])
+        await player.press("z")
+        screen = await player.is_on(TournamentScreen)
+        await player.until(lambda: screen.known is not None and screen.known.has_entered)
+
+
+async def test_a_tournament_is_chosen_among_seats(server_url: str, tmp_path: Path) -> None:
+    code = await enter_tournament(server_url)
+    with open_identity(server_url, "ann") as identity:
+        token = identity.token
+    async with open_client(server_url, token=token) as client:
+        await client.enter(Create(options=QUICK))
+    async with terminal(AtHome(server_url, "ann"), tmp_path) as player:
+        await player.sees("z shows your seats in 2 rooms and tournaments")
+        await player.press("z")
+        await player.is_on(SeatChoice)
+        await player.press("down", "enter")
+        screen = await player.is_on(TournamentScreen)
+        await player.until(lambda: screen.known is not None and screen.known.shown.code == code)
+
+
+async def test_a_tournament_that_a_server_has_invented_is_named(server_url: str, tmp_path: Path) -> None:
+    await seat_ann(server_url)
+    async with terminal(AtHome(server_url, "ann"), tmp_path) as player:
+        await player.sees("z takes your seat")
+        player.app.screen.query_one(HomeSeats).seats = Seats(tournaments=("no-such-cup",))
+        await player.press("z")
+        await player.sees("There is no tournament with this code")
+
+
+def test_a_code_that_a_server_tells_twice_is_offered_once() -> None:
+    assert Seats(("a-b", "c-d"), ("c-d", "a-b")).codes == ("a-b", "c-d")
+
+
 async def test_a_player_that_is_not_stored_asks_nothing(tmp_path: Path) -> None:
     asked = []
 
@@ -112,7 +165,7 @@ async def test_a_seat_that_a_server_has_invented_leads_home_with_a_sentence(serv
     await seat_ann(server_url)
     async with terminal(AtHome(server_url, "ann"), tmp_path) as player:
         await player.sees("z takes your seat")
-        player.app.screen.query_one(HomeSeats).rooms = ("no-such-room",)
+        player.app.screen.query_one(HomeSeats).seats = Seats(("no-such-room",))
         await player.press("z")
         await player.sees("There is no room with this code")
 
