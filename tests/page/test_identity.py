@@ -18,6 +18,7 @@ from fairest_cli.session.renewal import renew_token
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Create, Hello, Join
 from fairest_protocol.messages.from_server import Error
+from fairest_protocol.messages.tournaments import CreateTournament, Tournament
 from tests.page.conftest import needed_browser
 from tests.page.test_browser import create_room
 from tests.support.browser import Browser
@@ -112,6 +113,20 @@ async def test_the_page_of_the_player_names_it_and_its_seats(browser: Browser, f
             await page.wait_for_selector("text=On this server you are ann.")
             links = await page.eval_on_selector_all(".own-seats a", "(all) => all.map((link) => link.pathname)")
     assert links == [f"/r/{room}" for room in reversed(rooms)]
+    await browser.check(page)
+
+
+@pytest.mark.parametrize("path", ["/", "/me"])
+async def test_a_tournament_that_the_player_has_entered_is_one_click_away(
+    browser: Browser, fleet: Fleet, path: str
+) -> None:
+    url = await fleet.start()
+    async with open_client(url, name="ann") as ann:
+        await ann.send(CreateTournament())
+        code = (await ann.receive_a(Tournament)).code
+    page = await open_as(browser, url, ann.token, path)
+    await page.click(f".own-seats >> text=Your tournament {code} goes on. >> xpath=.. >> a")
+    await page.wait_for_selector("text=Start the tournament")
     await browser.check(page)
 
 
@@ -359,10 +374,10 @@ async def test_a_renewal_whose_answer_is_lost_loses_no_player(browser: Browser, 
     assert await is_known(url, await token_in(page) or "")
 
 
-async def lie_about_rooms(browser: Browser, url: str, path: str, rooms: Any) -> Page:
+async def lie_about_rooms(browser: Browser, url: str, path: str, rooms: Any, field: str = "rooms") -> Page:
     def tamper(text: str) -> str:
         message = json.loads(text)
-        return json.dumps(message | {"rooms": rooms}) if message["type"] == "welcome" else text
+        return json.dumps(message | {field: rooms}) if message["type"] == "welcome" else text
 
     return await open_tampered(browser, url, path, await new_player(url, "ann"), tamper)
 
@@ -374,13 +389,18 @@ async def test_a_seat_in_a_room_that_does_not_exist_leads_to_a_sentence(browser:
     await browser.check(page)
 
 
+@pytest.mark.parametrize(
+    ("field", "link"), [("rooms", "/r/quiet-amber-otter?join"), ("tournaments", "/t/quiet-amber-otter")]
+)
 @pytest.mark.parametrize("path", ["/", "/me"])
-async def test_the_name_of_a_room_that_is_no_code_is_not_shown(browser: Browser, fleet: Fleet, path: str) -> None:
-    rooms = [HOSTILE, "javascript:alert(1)", "../../key", 5, None, {"room": "x"}, "a-" * 40 + "b", "quiet-amber-otter"]
-    page = await lie_about_rooms(browser, await fleet.start(), path, rooms)
-    await page.wait_for_selector(".own-seats")
+async def test_the_name_of_a_room_or_tournament_that_is_no_code_is_not_shown(
+    browser: Browser, fleet: Fleet, path: str, field: str, link: str
+) -> None:
+    codes = [HOSTILE, "javascript:alert(1)", "../../key", 5, None, {"room": "x"}, "a-" * 40 + "b", "quiet-amber-otter"]
+    page = await lie_about_rooms(browser, await fleet.start(), path, codes, field)
+    await page.wait_for_selector(".own-seats a")
     links = await page.eval_on_selector_all(".own-seats a", "(all) => all.map((link) => link.getAttribute('href'))")
-    assert links == ["/r/quiet-amber-otter?join"]
+    assert links == [link]
     assert await page.locator("main img").count() == 0
     await browser.check(page)
 

@@ -2,7 +2,7 @@
 import { make, setText } from "./dom.js";
 import { seatList } from "./own_seats.js";
 import { MAX_BYTES, NotAPlayer, playerFile, readPlayerFile } from "./player_file.js";
-import { NoAnswer, askAsPlayer, askOnce, renewToken, seatsIn } from "./player_request.js";
+import { NoAnswer, askAsPlayer, askOnce, renewToken, seatsIn, tournamentsIn } from "./player_request.js";
 import { compareServer } from "./server_past.js";
 import { socketUrl } from "./socket_line.js";
 import { becomePlayer, readCommitment, readKey, readNextToken, readToken } from "./storage.js";
@@ -64,7 +64,8 @@ export class IdentityView {
     setText(this.#state, welcome ? TEXT.youAre(welcome.name) : TEXT.noPlayerHere);
     const rooms = welcome ? seatsIn(welcome) : [];
     const note = rooms === null ? TEXT.seatsUnread : !welcome || rooms.length ? "" : TEXT.noSeats;
-    this.#seats.replaceChildren(note ? make("p", {}, note) : seatList(rooms));
+    const tournaments = welcome ? tournamentsIn(welcome) ?? [] : [];
+    this.#seats.replaceChildren(...(note ? [make("p", {}, note)] : []), seatList(rooms ?? [], tournaments));
     if (welcome) setText(this.#warning, compareServer(welcome.key, welcome.rounds, welcome.now_ms));
   }
 

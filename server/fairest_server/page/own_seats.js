@@ -1,13 +1,19 @@
-// The seats of this browser's player on this server, each with a link that leads back to it.
+// The seats and the tournaments of this browser's player on this server, each with a link that leads back to it.
 import { make } from "./dom.js";
-import { NoAnswer, askAsPlayer, seatsIn } from "./player_request.js";
+import { NoAnswer, askAsPlayer, seatsIn, tournamentsIn } from "./player_request.js";
 import { TEXT } from "./texts.js";
 
-/** Return a list of seats, with the codes of the rooms. */
-export const seatList = (rooms) => make("ul", { class: "rooms own-seats" }, ...rooms.map((room) => make(
-  "li", {}, make("span", {}, TEXT.seatIn(room)),
-  make("span", { class: "links" }, make("a", { class: "button main", href: `/r/${room}?join`, "aria-label": TEXT.takeSeatIn(room) }, TEXT.takeIt)),
-)));
+/** Return a list of seats and tournaments, by the codes of the rooms and of the tournaments. */
+export const seatList = (rooms, tournaments) => make(
+  "ul", { class: "rooms own-seats" },
+  ...rooms.map((room) => line(TEXT.seatIn(room), `/r/${room}?join`, TEXT.takeIt, TEXT.takeSeatIn(room))),
+  ...tournaments.map((code) => line(TEXT.tournamentGoesOn(code), `/t/${code}`, TEXT.goOn, TEXT.goOnIn(code))),
+);
+
+const line = (text, href, label, description) => make(
+  "li", {}, make("span", {}, text),
+  make("span", { class: "links" }, make("a", { class: "button main", href, "aria-label": description }, label)),
+);
 
 /** The seats for the lobby: nothing for a browser without a player, or while the server does not answer. */
 export class OwnSeats {
@@ -21,18 +27,18 @@ export class OwnSeats {
   }
 
   async #refresh() {
-    const rooms = await readSeats();
-    this.element.hidden = !rooms.length;
-    this.element.replaceChildren(seatList(rooms));
+    const [rooms, tournaments] = await readSeats();
+    this.element.hidden = !rooms.length && !tournaments.length;
+    this.element.replaceChildren(seatList(rooms, tournaments));
   }
 }
 
 async function readSeats() {
   try {
     const found = await askAsPlayer();
-    return (found && seatsIn(found.welcome)) ?? [];
+    return found ? [seatsIn(found.welcome) ?? [], tournamentsIn(found.welcome) ?? []] : [[], []];
   } catch (fault) {
     if (!(fault instanceof NoAnswer)) throw fault;
-    return [];
+    return [[], []];
   }
 }

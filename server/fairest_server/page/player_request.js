@@ -71,8 +71,13 @@ export async function askAsPlayer(request) {
 }
 
 /** Return the codes of the rooms in which the player of a welcome has a seat; null while the server cannot read them. */
-export const seatsIn = ({ rooms }) =>
-  (Array.isArray(rooms) ? rooms.filter((code) => typeof code === "string" && CODE.test(code)).slice(0, MAX_SEATS) : null);
+export const seatsIn = ({ rooms }) => codesIn(rooms);
+
+/** Return the codes of the tournaments that the player of a welcome has entered and that are not over, likewise. */
+export const tournamentsIn = ({ tournaments }) => codesIn(tournaments);
+
+const codesIn = (codes) =>
+  (Array.isArray(codes) ? codes.filter((code) => typeof code === "string" && CODE.test(code)).slice(0, MAX_SEATS) : null);
 
 /**
  * Let the player of this browser take a new token, which is kept before it is sent. If the answer is lost, the next hello of
