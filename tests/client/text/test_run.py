@@ -3,13 +3,14 @@
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from fairest_cli.bots.levels import Level
 from fairest_cli.text.run import let_bot_play
 from fairest_protocol.messages.from_client import Create, Join, Queue
 from fairest_protocol.messages.from_server import Snapshot
 from fairest_protocol.messages.options import RoomOptions
 from tests.support.bots import bot
-from tests.support.long_tests import parametrize_with_long
 from tests.support.processes import CLIENT_COMMAND, Fleet
 from tests.support.real_terminal import RealTerminal
 from tests.support.wire_client import WireClient, open_client
@@ -40,7 +41,8 @@ async def race_by_queue(player: RealTerminal, rival: WireClient, number: int) ->
     await has_written(player, b"next for another opponent", number)
 
 
-@parametrize_with_long("kind", ["dumb", "xterm-256color"], quick=1)
+@pytest.mark.long
+@pytest.mark.parametrize("kind", ["dumb", "xterm-256color"])
 async def test_a_typed_word_leads_from_a_quick_race_to_the_next(server_url: str, tmp_path: Path, kind: str) -> None:
     player = RealTerminal(tmp_path, [*CLIENT_COMMAND, "quick", "--plain", "--server", server_url], kind)
     try:

@@ -45,6 +45,7 @@ async def at_result(
         yield player, rival
 
 
+@pytest.mark.long
 async def test_one_key_leads_from_the_result_to_the_next_race(server_url: str, home: Path) -> None:
     async with at_result(server_url, home) as (player, _), open_client(server_url) as next_rival:
         first = player.session.model.room
@@ -57,6 +58,7 @@ async def test_one_key_leads_from_the_result_to_the_next_race(server_url: str, h
         assert player.session.model.room == room != first
 
 
+@pytest.mark.long
 async def test_the_next_wait_has_the_wishes_of_the_first_one(server_url: str, home: Path) -> None:
     async with at_result(server_url, home) as (player, _):
         await player.press("f")
@@ -72,6 +74,7 @@ async def test_the_seat_is_given_up_for_the_next_opponent(server_url: str, home:
         assert scene.seats[rival.seat or 0].name is not None
 
 
+@pytest.mark.long
 async def test_the_next_opponent_is_found_after_the_rival_has_left(server_url: str, home: Path) -> None:
     async with at_result(server_url, home) as (player, rival):
         await rival.send(Leave())
@@ -81,6 +84,7 @@ async def test_the_next_opponent_is_found_after_the_rival_has_left(server_url: s
         await player.is_on(QueueScreen)
 
 
+@pytest.mark.long
 async def test_the_key_that_is_pressed_twice_leaves_once(server_url: str, home: Path) -> None:
     async with at_result(server_url, home) as (player, _):
         await player.press("f", "f")
@@ -89,6 +93,7 @@ async def test_the_key_that_is_pressed_twice_leaves_once(server_url: str, home: 
         await player.is_on(HomeScreen)
 
 
+@pytest.mark.long
 async def test_a_player_whose_connection_drops_while_leaving_finds_the_next_opponent(
     server_url: str, home: Path
 ) -> None:
@@ -107,6 +112,7 @@ async def test_a_player_whose_connection_drops_while_leaving_finds_the_next_oppo
         await player.is_on(QueueScreen)
 
 
+@pytest.mark.long
 async def test_a_player_whose_seat_is_gone_after_a_drop_finds_the_next_opponent(server_url: str, home: Path) -> None:
     address = urlsplit(server_url)
     async with (
@@ -124,6 +130,7 @@ async def test_a_player_whose_seat_is_gone_after_a_drop_finds_the_next_opponent(
         assert player.session is not session
 
 
+@pytest.mark.long
 async def test_escape_goes_home_from_a_player_who_leaves_while_the_server_is_away(server_url: str, home: Path) -> None:
     address = urlsplit(server_url)
     async with (
