@@ -58,6 +58,7 @@ async def test_a_spectator_that_comes_later_is_told_the_count_at_once(server_url
         assert await other.receive_a(Watching) == Watching(watching=1)
 
 
+@pytest.mark.long
 async def test_spectators_on_two_processes_are_counted_together(fleet: Fleet) -> None:
     here, there = await fleet.start(), await fleet.start()
     async with open_client(here) as host, open_client(here) as one, open_client(there) as other:

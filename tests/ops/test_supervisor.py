@@ -150,6 +150,7 @@ async def supervising_in(
         yield served, sockets
 
 
+@pytest.mark.long
 async def test_only_the_user_of_the_server_may_pass_sockets_to_its_workers(
     tmp_path: Path, redis_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

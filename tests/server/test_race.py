@@ -111,6 +111,7 @@ async def two_processes(fleet: Fleet) -> tuple[str, str]:
     return await fleet.start(), await fleet.start()
 
 
+@pytest.mark.long
 async def test_a_race_between_two_processes_gives_the_boards_that_everybody_saw(
     two_processes: tuple[str, str], redis_url: str
 ) -> None:

@@ -618,6 +618,7 @@ async def test_settings_are_saved_and_applied_at_once(home: Path) -> None:
         assert (home / "settings.json").stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.long
 async def test_past_matches_are_listed_and_shown_again(home: Path) -> None:
     records_folder().mkdir(parents=True)
     (records_folder() / "race.jsonl").write_text(text_of(signed_record(raced(4))))
@@ -668,6 +669,7 @@ async def test_a_replay_of_moves_at_the_same_time_plays_to_its_end(home: Path) -
         await player.is_on(HomeScreen)
 
 
+@pytest.mark.long
 async def test_leaving_while_the_server_is_away_ends_the_session(link: FaultyLink, home: Path) -> None:
     async with terminal(InRoom(Create(options=QUICK), through(link)), home) as player:
         await player.is_on(WaitingScreen)

@@ -50,6 +50,7 @@ async def test_a_cluster_promises_what_its_weakest_node_promises() -> None:
             assert (await read_durability(redis)).level == "everysec"
 
 
+@pytest.mark.long
 async def test_a_node_that_does_not_answer_is_named_and_the_others_are_read() -> None:
     with redis_cluster("--appendonly", "yes", "--appendfsync", "always") as cluster:
         cluster.nodes[1].kill()
@@ -59,6 +60,7 @@ async def test_a_node_that_does_not_answer_is_named_and_the_others_are_read() ->
         assert found.warnings == (f"the node {cluster.nodes[1].address} does not answer, so its settings are unknown",)
 
 
+@pytest.mark.long
 async def test_a_cluster_of_which_no_node_answers_any_more_is_an_error() -> None:
     with redis_cluster() as cluster:
         async with make_client(cluster.url) as redis:

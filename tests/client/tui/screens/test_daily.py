@@ -20,6 +20,7 @@ from tests.client.tui.test_forms import in_one_line
 from tests.support.daily import announce_by_drand, deal_today
 from tests.support.drand import NETWORK
 from tests.support.full_screen import Terminal, terminal
+from tests.support.long_tests import parametrize_with_long
 
 pytestmark = pytest.mark.usefixtures("home")
 CLASSIC = choose_rules("classic")
@@ -43,7 +44,7 @@ async def begun(player: Terminal) -> DailyScreen:
     return screen
 
 
-@pytest.mark.parametrize(("columns", "lines"), [(80, 24), (120, 40), (50, 16)])
+@parametrize_with_long(("columns", "lines"), [(80, 24), (120, 40), (50, 16)], quick=1)
 async def test_an_attempt_is_raced_by_keys_and_stopped(
     server_url: str, redis: Redis, tmp_path: Path, columns: int, lines: int
 ) -> None:

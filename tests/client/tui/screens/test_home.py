@@ -33,6 +33,7 @@ from fairest_cli.tui.screens.tutorial import TutorialScreen
 from fairest_cli.tui.settings import load_settings
 from tests.support.full_screen import Terminal, terminal
 from tests.support.invoking import invoke
+from tests.support.long_tests import parametrize_with_long
 from tests.support.ports import free_port
 from tests.support.records import make_record, text_of
 
@@ -94,7 +95,7 @@ async def test_each_entry_opens_by_its_key_and_closes_again(home: Path, key: str
         await player.is_on(HomeScreen)
 
 
-@pytest.mark.parametrize("size", [(50, 16), (60, 20)], ids=str)
+@parametrize_with_long("size", [(50, 16), (60, 20)], quick=1, ids=str)
 async def test_every_entry_of_the_list_is_reached_by_the_arrows(home: Path, size: tuple[int, int]) -> None:
     columns, lines = size
     async with terminal(AtHome(), home, columns=columns, lines=lines) as player:
@@ -110,7 +111,7 @@ def highlighted(player: Terminal) -> list[str]:
     return [option.id or "" for option in options if option is not None]
 
 
-@pytest.mark.parametrize("size", [(78, 16), (80, 24), (200, 60)], ids=str)
+@parametrize_with_long("size", [(78, 16), (80, 24), (200, 60)], quick=1, ids=str)
 async def test_every_entry_of_the_columns_is_reached_by_the_arrows(home: Path, size: tuple[int, int]) -> None:
     async with terminal(AtHome(), home, columns=size[0], lines=size[1]) as player:
         await player.until(lambda: highlighted(player) == ["bot"])
@@ -206,6 +207,7 @@ async def test_verify_says_what_is_wrong_with_a_record(home: Path) -> None:
         await player.sees("WRONG: ")
 
 
+@pytest.mark.long
 async def test_a_record_is_verified_by_its_path(home: Path, tmp_path: Path) -> None:
     (tmp_path / "elsewhere.jsonl").write_text(text_of(make_record(1)))
     async with terminal(AtHome(), home, columns=120, lines=40) as player:
@@ -216,6 +218,7 @@ async def test_a_record_is_verified_by_its_path(home: Path, tmp_path: Path) -> N
         await player.sees("Everything that can be checked is right.")
 
 
+@pytest.mark.long
 async def test_a_match_id_is_asked_of_the_server(home: Path) -> None:
     server = f"ws://127.0.0.1:{free_port()}"
     async with terminal(AtHome(server), home, columns=120, lines=40) as player:
@@ -272,6 +275,7 @@ async def test_doctor_shows_its_findings(home: Path) -> None:
         await player.sees("ok    folder")
 
 
+@pytest.mark.long
 async def test_a_name_and_a_server_are_saved_and_hold_at_once(home: Path) -> None:
     async with terminal(AtHome(), home, columns=120, lines=40) as player:
         await player.press("s")

@@ -117,6 +117,7 @@ async def test_the_same_deal_again_and_a_new_deal_are_one_key_each(home: Path) -
         assert game_of(player).seed != "abc"
 
 
+@pytest.mark.long
 async def test_another_variant_and_any_seed_are_chosen_from_the_menu(home: Path) -> None:
     async with terminal(a_game(), home) as player:
         await player.press("escape", "down", "down", "down", "enter")

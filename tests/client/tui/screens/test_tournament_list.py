@@ -142,6 +142,7 @@ async def test_a_tournament_is_entered_by_its_code(server_url: str, tmp_path: Pa
         assert await players_of(player) == ["ann", "bob"]
 
 
+@pytest.mark.long
 async def test_a_tournament_is_created_as_the_form_says(server_url: str, tmp_path: Path) -> None:
     async with tournaments_of(server_url, tmp_path) as player:
         await player.sees("No tournament is open or under way. c creates one.")
