@@ -121,7 +121,7 @@ async def test_a_late_pong_behind_a_proxy_is_credited_no_more_than_the_fastest_c
 async def test_a_late_pong_is_not_credited_whatever_is_stated_about_the_client(
     redis_url: str, trusted: str, stated_us: int
 ) -> None:
-    """A trusted proxy states the client's round trip. What a client on a direct socket states is passed over."""
+    """A trusted proxy states the client's round trip. A statement of a client on a direct socket is passed over."""
     late = Player(LOOPBACK, pong_delay=LATE, think=THINKING, at_once=0.0, stated_us=stated_us)
     async with serving_fleet(redis_url) as fleet:
         url = await fleet.start("--trusted-proxies", trusted)

@@ -134,7 +134,7 @@ class RoomSession:
         except Rejected:
             if not self.queues_again:
                 raise
-            # Our seat was freed before the connection dropped. What else is wrong, the queue refuses as well.
+            # Our seat was freed before the connection dropped. For any other reason the queue refuses us as well.
 
     async def play(self, move: Move) -> None:
         """Make a move. It is in the model at once, among the moves that are sent and not answered."""
