@@ -46,7 +46,7 @@ async def test_two_players_play_a_tournament_by_typing(server_url: str) -> None:
         await bob.join((await ann.enter(CreateTournament())).code)
         race = [("Get ready", "ready"), ("of 52 cards", "sa"), ("of 52 cards", "stop")]
         first = Typist(("2 players", "start"), *race)
-        second = Typist(("Get ready", ""), ("of 52 cards", "xx"), ("no word", "stop"))
+        second = Typist(("Get ready", ""), ("of 52 cards", "xx"), ("not a move or a word", "stop"))
         ends = await asyncio.gather(
             follow_tournament(ann, first.lines(), first.printed.append),
             follow_tournament(bob, second.lines(), second.printed.append),
