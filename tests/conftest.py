@@ -20,6 +20,7 @@ from fairest_server.ops.logs import log_processors
 from fairest_server.settings import Settings
 from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.clients import make_client
+from tests.support.collection import import_own_share
 from tests.support.engine import VARIABLE, engine_program
 from tests.support.processes import Fleet, redis_process, serving_fleet
 from tests.support.redis_cluster import RedisCluster, redis_cluster
@@ -53,10 +54,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, object, object]:
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
     """Collect without the garbage collector, which finds nothing to free and takes a tenth of the time."""
     gc.disable()
     try:
+        import_own_share(session.config)
         return (yield)
     finally:
         gc.enable()
@@ -90,8 +92,10 @@ def _no_process_is_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[No
     The fixture is the first of all, so it ends last.
     """
     with guarded_run(tmp_path_factory.getbasetemp()) as run:
-        # What was collected stays to the end: no collection of the garbage collector goes through it again.
+        # What was collected stays to the end: no collection of the garbage collector goes through it again. What a
+        # test leaves is little: collecting it 30 times more rarely than by default saves a twentieth of the time.
         gc.freeze()
+        gc.set_threshold(20_000, 20, 50)
         yield
         SHARED.close()
         left = run.wait_for_end()

@@ -193,6 +193,7 @@ def test_the_verifier_repeats_the_steps_of_certified_rounds(tmp_path: Path) -> N
     assert (sound, later) == ("", "another step than the one that is to be dealt")
 
 
+@pytest.mark.long
 def test_the_verifier_refuses_forged_certified_records(tmp_path: Path) -> None:
     assert all(verdicts(tmp_path, list(forged_records().values())))
 

@@ -265,6 +265,7 @@ async def test_two_who_are_alone_in_rooms_that_are_open_to_programs_meet(server_
         assert met[0] == met[1] != own_room
 
 
+@pytest.mark.long
 async def test_two_in_open_rooms_of_two_processes_meet(fleet: Fleet) -> None:
     first, second = await fleet.start(), await fleet.start()
     async with open_client(first) as ann, open_client(second) as bob:

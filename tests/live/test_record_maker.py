@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import pytest
+
 from fairest_protocol.calculation.record import Record
 from fairest_protocol.calculation.sliced import finish
 from fairest_protocol.messages.options import RoomOptions
@@ -88,6 +90,7 @@ async def test_of_all_races_that_end_at_the_same_moment_one_of_a_bucket_is_in_me
     assert 1 < most <= keys.BUCKETS
 
 
+@pytest.mark.long
 async def test_races_whose_node_does_not_answer_hold_up_the_records_of_no_others(cluster: RedisCluster) -> None:
     # The record of the race, which is that of every room, has a key and a node of its own.
     [record] = record_matches("room", raced(1).steps)

@@ -327,6 +327,7 @@ def test_a_young_reference_cycle_is_collected() -> None:
     assert kept and gone() is None
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("server_gc_policy")
 def test_older_generations_are_never_collected_however_often_the_youngest_is() -> None:
     collections = [each["collections"] for each in gc.get_stats()]

@@ -39,6 +39,7 @@ def test_the_same_numbers_come_from_a_seed(seed: int) -> None:
     assert ask_page([{"ask": "chance", "seed": seed}]) == [drawn]
 
 
+@pytest.mark.long
 def test_each_move_of_a_board_has_the_same_chance() -> None:
     questions, expected = [], []
     for seed in range(BOARDS):
@@ -145,6 +146,7 @@ def test_each_round_of_a_match_has_the_analysis_of_the_installed_client() -> Non
         compare(news[-1], analyse_round(record, number, (0, 1), EFFORT, lambda *_: None))
 
 
+@pytest.mark.long
 def test_the_share_that_is_done_grows_to_its_end() -> None:
     [[news]] = ask_page([{"ask": "analyse", "texts": [stopped_after(3, 9_000).text()]}])
     shares = news[:-1]

@@ -88,6 +88,7 @@ def test_the_page_confirms_of_an_honest_receipt_what_fairest_confirms() -> None:
     assert compare([*honest_receipts()]) == 0
 
 
+@pytest.mark.long
 def test_the_page_confirms_of_a_receipt_with_a_gap_what_fairest_confirms() -> None:
     assert compare([*broken_receipts()]) < len(broken_receipts()), "some confirm the record in spite of the gap"
 

@@ -118,6 +118,7 @@ async def test_a_race_between_two_processes_gives_the_boards_that_everybody_saw(
     await race_and_compare(two_processes, two_processes[1], redis_url)
 
 
+@pytest.mark.long
 async def test_a_race_between_two_servers_gives_the_boards_that_everybody_saw(
     two_urls: tuple[str, str], redis_url: str
 ) -> None:

@@ -14,6 +14,7 @@ from fairest_server.store.log import Log
 from fairest_server.store.redis.batching_client import BatchingRedis
 from tests.support.bots import Bot, bot, start_match
 from tests.support.history import check_history
+from tests.support.long_tests import parametrize_with_long
 from tests.support.meeting import processes_of
 from tests.support.path_balancer import Fault, PathBalancer, balanced_servers, path_balancer
 from tests.support.processes import Fleet
@@ -111,7 +112,7 @@ async def test_the_creator_that_moves_does_not_lose_the_server(balancer: PathBal
     assert not has_lost_server(host)
 
 
-@pytest.mark.parametrize("fault", [Fault.CLOSED, Fault.SILENT, Fault.REFUSED])
+@parametrize_with_long("fault", [Fault.SILENT, Fault.CLOSED, Fault.REFUSED], quick=1)
 async def test_a_creator_that_finds_nobody_at_the_address_stays_and_races(balancer: PathBalancer, fault: Fault) -> None:
     balancer.fault = fault
     host = bot(balancer.url, Create(options=QUICK))
@@ -135,6 +136,7 @@ async def test_a_creator_that_is_ready_moves_no_more(balancer: PathBalancer) -> 
     assert not has_moved(host)
 
 
+@pytest.mark.long
 async def test_opponents_that_join_and_are_ready_during_the_move_race_to_the_end(
     balancer: PathBalancer, redis: BatchingRedis
 ) -> None:

@@ -44,6 +44,7 @@ async def play_until(player: WireClient, engine: RedisProcess, *, is_published: 
     await until(has_come, f"a move is {'' if is_published else 'not '}published")
 
 
+@pytest.mark.long
 async def test_moves_are_not_published_while_both_players_are_on_one_process(engine: RedisProcess) -> None:
     async with serving_fleet(engine.url) as fleet:
         url, _ = await fleet.start(), await fleet.start()

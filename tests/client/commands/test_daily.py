@@ -44,6 +44,7 @@ async def test_an_attempt_is_raced_in_lines_and_once(server_url: str, redis: Red
     assert code == 0 and "Your attempt is over" in again
 
 
+@pytest.mark.long
 async def test_an_attempt_that_was_left_goes_on_where_it_was(server_url: str, redis: Redis, tmp_path: Path) -> None:
     await deal_today(redis, server_url)
     await run(tmp_path, server_url, "--name", "ann", typed="sa\nsb\nquit\n")
@@ -63,6 +64,7 @@ def _interrupt_at_the_prompt(home: Path, *arguments: str) -> int:
         player.close()
 
 
+@pytest.mark.long
 async def test_ctrl_c_ends_an_attempt_that_waits_for_a_line(server_url: str, redis: Redis, tmp_path: Path) -> None:
     await deal_today(redis, server_url)
     command = ("daily", "--server", server_url, "--name", "ann", "--plain")
@@ -143,6 +145,7 @@ async def test_an_attempt_on_a_deal_that_the_chain_contradicts_ends_with_an_alar
     assert code == 3 and "is not the hash of entry 1" in shown
 
 
+@pytest.mark.long
 @needs_pyblst
 async def test_an_attempt_on_a_drand_round_that_drand_has_not_signed_ends_with_an_alarm(
     server_url: str, redis: Redis, tmp_path: Path
@@ -167,6 +170,7 @@ async def test_the_table_of_a_deal_by_drand_says_which_drand_round_it_is(
     assert "with the signature of drand." in shown
 
 
+@pytest.mark.long
 async def test_an_attempt_says_where_its_deal_stands_in_the_chain_of_rounds(
     server_url: str, redis: Redis, tmp_path: Path
 ) -> None:

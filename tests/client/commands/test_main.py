@@ -66,6 +66,7 @@ def test_replay_of_a_missing_file_says_so(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.long
 def test_without_a_server_the_client_says_what_it_tried(tmp_path: Path) -> None:
     done = run(tmp_path, "create", "--server", "ws://127.0.0.1:1")
     assert done.returncode == 1
@@ -171,6 +172,7 @@ def test_a_server_that_cannot_start_says_why_and_nothing_else(arguments: tuple[s
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.long
 def test_a_port_in_use_is_named(redis_url: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

@@ -41,11 +41,13 @@ async def wish_of(*options: str) -> Queue:
             await end_process(process)
 
 
+@pytest.mark.long
 async def test_a_program_may_come_after_the_same_time_as_on_the_full_screen() -> None:
     wish = await wish_of()
     assert (wish.rival_after_seconds, wish.rival_level) == (list(RIVAL_AFTER.values())[DEFAULT], None)
 
 
+@pytest.mark.long
 async def test_a_player_chooses_when_a_program_may_come_and_its_level() -> None:
     wish = await wish_of("--rival", "0", "--rival-level", "club")
     assert (wish.rival_after_seconds, wish.rival_level) == (0, "club")

@@ -62,6 +62,7 @@ async def test_a_player_who_joins_keeps_a_receipt_which_verify_judges(server_url
     assert judged.exit_code == 0 and "was not over when your client saw it last" in judged.output
 
 
+@pytest.mark.long
 async def test_a_player_who_quits_ends_the_program_though_its_input_stays_open(server_url: str, tmp_path: Path) -> None:
     program = await asyncio.create_subprocess_exec(
         *(*CLIENT_COMMAND, "tournament", "create", "--server", server_url, "--name", "ann"),

@@ -9,6 +9,7 @@ from fairest_cli.records.record_check import WrongRecord, verify_record
 from tests.docs.test_examples import verdicts
 from tests.support import second_verifier
 from tests.support.forging import Line, lines_of, sign_rounds, sound_records, write
+from tests.support.long_tests import parametrize_with_long
 from tests.support.page_modules import ask_page
 from tests.support.races_apart import certified_and_credited, credited_tables
 from tests.support.records import signed_record
@@ -146,7 +147,7 @@ def test_every_verifier_refuses_a_forged_ledger(
     assert all([*map(our_fault, texts), *map(second_fault, texts), *page, *example])
 
 
-@pytest.mark.parametrize("make", [stopped_too_soon, stopped_without_a_winner, credited_elsewhere])
+@parametrize_with_long("make", [stopped_too_soon, stopped_without_a_winner, credited_elsewhere], quick=1)
 def test_every_verifier_refuses_a_round_that_was_ended_wrongly(
     make: Callable[[], list[Line]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:

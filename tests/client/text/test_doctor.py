@@ -40,6 +40,7 @@ async def test_a_server_of_another_version_is_a_fault_with_both_versions(
     assert all(each in version.sentence for each in ("9.9.9", installed_version()))
 
 
+@pytest.mark.long
 async def test_a_server_that_ends_the_connection_at_once_is_a_fault() -> None:
     async def abort(script: Script) -> None:
         script.websocket.transport.abort()

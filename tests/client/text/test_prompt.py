@@ -72,6 +72,7 @@ async def test_what_arrives_is_printed_above_what_is_being_typed(server_url: str
             await asyncio.to_thread(player.sees, "1 wants ")
 
 
+@pytest.mark.long
 @in_thread
 def test_a_line_can_be_edited_and_called_back(server_url: str, tmp_path: Path) -> None:
     with player_at(server_url, tmp_path) as player:

@@ -14,6 +14,7 @@ from fairest_cli.tui.screens.analysis import AnalysisScreen
 from fairest_cli.tui.screens.replay import ReplayScreen
 from fairest_cli.tui.screens.solution import SolutionScreen
 from tests.support.full_screen import terminal
+from tests.support.long_tests import parametrize_with_long
 from tests.support.records import make_record
 
 RECORD = make_record(3)
@@ -35,6 +36,7 @@ async def test_an_analysis_under_way_says_what_is_computed(tmp_path: Path) -> No
         await player.sees("a simple player finishes sampled games")
 
 
+@pytest.mark.long
 async def test_an_analysis_that_is_left_returns_to_the_replay(tmp_path: Path) -> None:
     async with terminal(AtReplay(RECORD), tmp_path) as player:
         await player.is_on(ReplayScreen)
@@ -44,6 +46,7 @@ async def test_an_analysis_that_is_left_returns_to_the_replay(tmp_path: Path) ->
         await player.is_on(ReplayScreen)
 
 
+@pytest.mark.long
 async def test_a_line_that_wins_is_stepped_through(tmp_path: Path) -> None:
     async with terminal(AtReplay(RECORD), tmp_path) as player:
         await player.is_on(ReplayScreen)
@@ -61,6 +64,7 @@ async def test_the_line_that_wins_ends_with_every_card_placed() -> None:
     assert timeline.moments[-1].counts[0] == 52
 
 
+@pytest.mark.long
 async def test_the_process_is_killed_when_its_reader_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[asyncio.subprocess.Process] = []
     start = asyncio.create_subprocess_exec
@@ -86,7 +90,7 @@ async def test_the_process_ends_with_the_lines_of_the_analysis(
     assert "Round 1" in lines
 
 
-@pytest.mark.parametrize("size", [(50, 16), (80, 24)], ids=str)
+@parametrize_with_long("size", [(50, 16), (80, 24)], quick=1, ids=str)
 async def test_a_line_that_wins_has_the_whole_width_and_no_lead(tmp_path: Path, size: tuple[int, int]) -> None:
     timeline = await winning_line_timeline(RECORD)
     assert timeline is not None

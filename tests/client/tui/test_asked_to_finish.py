@@ -24,6 +24,7 @@ async def be_asked(player: Terminal, rival: WireClient) -> None:
     await player.sees("asks you to finish")
 
 
+@pytest.mark.long
 async def test_a_player_who_has_finished_asks_the_other_one(server_url: str, home: Path) -> None:
     async with racing(server_url, home) as (player, rival):
         await player.session.play(STOP)
@@ -53,6 +54,7 @@ async def test_a_player_who_is_asked_stops_with_space_and_enter(server_url: str,
         await player.is_on(ResultScreen)
 
 
+@pytest.mark.long
 async def test_a_player_who_is_asked_may_play_on(server_url: str, home: Path) -> None:
     async with racing(server_url, home) as (player, rival):
         await be_asked(player, rival)

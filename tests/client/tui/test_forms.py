@@ -40,6 +40,7 @@ def test_blanks_and_capitals_of_a_code_do_not_matter() -> None:
     assert read_code(" Quiet amber-OTTER") == "quiet-amber-otter"
 
 
+@pytest.mark.long
 async def test_a_mistyped_code_stays_in_its_field(tmp_path: Path) -> None:
     async with terminal(AtHome(), tmp_path) as player:
         await player.press("j", *"otter", "enter")
@@ -49,6 +50,7 @@ async def test_a_mistyped_code_stays_in_its_field(tmp_path: Path) -> None:
         assert isinstance(player.app.screen, RoomCodePrompt)
 
 
+@pytest.mark.long
 async def test_a_code_that_led_nowhere_is_there_again(tmp_path: Path) -> None:
     async with terminal(AtHome(f"ws://127.0.0.1:{free_port()}"), tmp_path) as player:
         await player.press("j", *"quiet-amber-oter", "enter")
@@ -72,6 +74,7 @@ async def test_no_text_of_a_form_is_cut_off(home: Path, columns: int, key: str) 
             assert form.query_one(ChoiceList).note in in_one_line(player)
 
 
+@pytest.mark.long
 async def test_a_room_chooses_its_grace_period(tmp_path: Path) -> None:
     async with terminal(AtHome(), tmp_path) as player:
         await player.press("c")
@@ -126,6 +129,7 @@ async def test_a_room_credits_distance_unless_the_player_chooses_otherwise(tmp_p
         assert options_from(form.query_one(ChoiceList)).credit is None
 
 
+@pytest.mark.long
 async def test_a_room_may_deal_only_what_is_proved_winnable(tmp_path: Path) -> None:
     async with terminal(AtHome(), tmp_path) as player:
         await player.press("c")

@@ -192,6 +192,7 @@ async def test_a_refused_move_is_taken_back_with_the_reason(server_url: str, hom
         assert player.read("notice") == f" Taken back: {before.sent[0].move}. The race is over."
 
 
+@pytest.mark.long
 async def test_an_announcement_is_shown_over_the_screen_as_it_is(server_url: str, home: Path) -> None:
     async with racing(server_url, home) as (player, _rival):
         model, text = player.session.model, "We restart at 20:00 [bold]UTC[/bold]."
@@ -206,6 +207,7 @@ def legal(player: Terminal) -> Iterator[Move]:
     return board.legal_moves()
 
 
+@pytest.mark.long
 async def test_shift_works_in_terminals_that_report_it_as_a_key(server_url: str, home: Path) -> None:
     async with racing(server_url, home) as (player, _rival):
         await player.press("shift+a")
@@ -243,6 +245,7 @@ async def test_a_lost_connection_freezes_the_board_and_comes_back_by_itself(
         assert "Connection lost" not in player.text
 
 
+@pytest.mark.long
 async def test_a_spectator_without_a_connection_is_not_told_of_a_seat(
     link: FaultyLink, server_url: str, home: Path
 ) -> None:
@@ -257,6 +260,7 @@ async def test_a_spectator_without_a_connection_is_not_told_of_a_seat(
         assert "seat" not in spectator.read("banner")
 
 
+@pytest.mark.long
 async def test_a_spectator_is_told_how_many_watch(server_url: str, home: Path) -> None:
     async with (
         racing_players(server_url) as (first, _second),
@@ -304,6 +308,7 @@ async def test_quitting_in_a_race_asks_first_and_says_how_to_come_back(server_ur
         assert player.app.last_words == ["Your seat waits 60 seconds. Come back to it with:", f"  {invitation}"]
 
 
+@pytest.mark.long
 async def test_stop_in_the_menu_ends_the_race_with_what_is_placed(server_url: str, home: Path) -> None:
     async with racing(server_url, home) as (player, rival):
         await player.press("escape", "down", "enter")
@@ -313,6 +318,7 @@ async def test_stop_in_the_menu_ends_the_race_with_what_is_placed(server_url: st
         await player.sees("A draw")
 
 
+@pytest.mark.long
 async def test_the_keys_of_moves_are_not_shown_once_our_race_has_ended(server_url: str, home: Path) -> None:
     async with racing(server_url, home) as (player, _rival):
         await player.press("escape", "down", "enter")
@@ -320,6 +326,7 @@ async def test_the_keys_of_moves_are_not_shown_once_our_race_has_ended(server_ur
         await player.until(lambda: player.read("key-line").endswith(" to finish now  ? help  Esc menu"))
 
 
+@pytest.mark.long
 async def test_a_terminal_that_shrinks_in_a_race_says_what_it_needs(server_url: str, home: Path) -> None:
     async with racing(server_url, home) as (player, _rival):
         await player.pilot.resize_terminal(50, 12)
@@ -332,6 +339,7 @@ async def test_a_terminal_that_shrinks_in_a_race_says_what_it_needs(server_url: 
         assert player.session.model.own.moves == 0
 
 
+@pytest.mark.long
 async def test_the_keys_page_covers_the_race_until_it_is_closed(server_url: str, home: Path) -> None:
     async with racing(server_url, home) as (player, _rival):
         await player.press("question_mark")
@@ -356,6 +364,7 @@ async def test_a_rematch_starts_from_the_result(server_url: str, home: Path) -> 
         await player.is_on(RaceScreen)
 
 
+@pytest.mark.long
 async def test_the_result_of_a_rematch_has_the_matches_won_in_the_room(server_url: str, home: Path) -> None:
     async with racing(server_url, home, options=QUICK, name="ann") as (player, rival):
         await rival.play("resign")
@@ -399,6 +408,7 @@ async def test_the_second_round_does_not_open_with_the_counts_of_the_first(serve
         assert not re.search(r"\b33\b", player.read("head")) and " 4 " in player.read("head")
 
 
+@pytest.mark.long
 async def test_the_result_stays_when_the_other_player_leaves(server_url: str, home: Path) -> None:
     async with racing(server_url, home, options=QUICK) as (player, rival):
         await rival.play("resign")
@@ -508,6 +518,7 @@ async def test_a_notice_that_comes_while_the_program_ends_changes_nothing(home: 
         await ending
 
 
+@pytest.mark.long
 async def test_whoever_leaves_a_match_on_tv_has_left_tv(
     server_url: str, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -579,6 +590,7 @@ async def test_a_bot_takes_the_free_seat_on_request(server_url: str, home: Path)
         await player.sees("[x]  bot-")
 
 
+@pytest.mark.long
 async def test_two_bots_on_one_server_have_different_names(server_url: str, home: Path) -> None:
     names = set()
     for _ in range(2):
@@ -607,6 +619,7 @@ async def test_a_bot_plays_its_rest_at_once_when_the_player_has_stopped(home: Pa
         await player.app.rooms.close_local_server()
 
 
+@pytest.mark.long
 async def test_settings_are_saved_and_applied_at_once(home: Path) -> None:
     async with terminal(AtHome(), home) as player:
         await player.press("s")
@@ -657,6 +670,7 @@ async def test_a_replay_is_played_and_stopped_by_the_same_key(home: Path) -> Non
         assert not view.timeline.is_playing
 
 
+@pytest.mark.long
 async def test_a_replay_of_moves_at_the_same_time_plays_to_its_end(home: Path) -> None:
     timeline = timeline_of(unsigned_record(raced(4)))
     at_once = replace(timeline, moments=tuple(replace(moment, at_ms=0) for moment in timeline.moments[:9]))

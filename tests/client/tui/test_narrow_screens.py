@@ -52,7 +52,7 @@ async def test_the_result_names_each_key_in_60_columns(tmp_path: Path, key: str)
         assert key in player.read("key-line").split()
 
 
-@pytest.mark.parametrize("size", [(50, 16), (60, 20), (80, 24)], ids=str)
+@parametrize_with_long("size", [(50, 16), (60, 20), (80, 24)], quick=1, ids=str)
 @pytest.mark.parametrize("name", ["result", "result-credited"])
 async def test_a_result_shows_winner_seal_and_what_comes_next(tmp_path: Path, name: str, size: tuple[int, int]) -> None:
     async with terminal(AtHome(), tmp_path, columns=size[0], lines=size[1]) as player:
@@ -70,6 +70,7 @@ async def test_no_line_of_a_screen_of_50_columns_is_cut(tmp_path: Path, name: st
         assert [line for line in player.text.splitlines() if CUT in line] == []
 
 
+@pytest.mark.long
 async def test_the_form_of_the_queue_stands_in_the_middle(tmp_path: Path) -> None:
     async with terminal(AtHome(), tmp_path) as player:
         await ALL["queue-form"](player)
@@ -95,7 +96,7 @@ async def lose_connection(player: Terminal) -> None:
     await player.pilot.pause()
 
 
-@pytest.mark.parametrize("columns", [50, 60, 80])
+@parametrize_with_long("columns", [50, 60, 80], quick=1)
 async def test_a_lost_connection_names_the_time_that_is_left_at_every_width(tmp_path: Path, columns: int) -> None:
     async with terminal(AtHome(), tmp_path, columns=columns, lines=20) as player:
         await lose_connection(player)
@@ -103,7 +104,7 @@ async def test_a_lost_connection_names_the_time_that_is_left_at_every_width(tmp_
         assert "Your seat waits 1:00 more" in banner and CUT not in banner
 
 
-@pytest.mark.parametrize("columns", [50, 60, 80])
+@parametrize_with_long("columns", [50, 60, 80], quick=1)
 @pytest.mark.parametrize("viewer", [0, None])
 async def test_a_player_who_is_away_is_named_with_the_time_that_is_left_at_every_width(
     tmp_path: Path, columns: int, viewer: int | None
@@ -120,6 +121,7 @@ async def test_a_player_who_is_away_is_named_with_the_time_that_is_left_at_every
         assert banner.rstrip().endswith((".", "left")) and CUT not in banner
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("home")
 async def test_the_rows_of_the_history_name_the_variant_in_60_columns(tmp_path: Path) -> None:
     async with terminal(AtHome(), tmp_path, columns=60, lines=20) as player:

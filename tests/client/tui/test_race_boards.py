@@ -65,6 +65,7 @@ async def test_every_slot_is_on_the_screen_in_full(tmp_path: Path, rules: str, s
         await player.until(lambda: all(line in player.text for line in lines))
 
 
+@pytest.mark.long
 async def test_a_terminal_that_grows_uses_the_new_room(tmp_path: Path) -> None:
     async with staged_race(tmp_path, (50, 16)) as player:
         await player.pilot.resize_terminal(200, 60)

@@ -6,8 +6,6 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from fairest_cli.session.connection import Update
 from fairest_cli.tui.board.motion import FLASH_MS, FLIGHT_MS
 from fairest_cli.tui.launch import AtHome
@@ -162,8 +160,8 @@ async def test_a_rival_that_has_stopped_says_how_many_cards_beat_it(tmp_path: Pa
         assert "more to win" in player.read("other-board") or "you" in player.read("other-board")
 
 
-@pytest.mark.parametrize(
-    ("size", "has_chart"), [((80, 24), False), ((120, 40), True), ((160, 40), True), ((200, 60), True)]
+@parametrize_with_long(
+    ("size", "has_chart"), [((80, 24), False), ((120, 40), True), ((160, 40), True), ((200, 60), True)], quick=2
 )
 async def test_the_curve_of_the_race_is_drawn_where_there_is_room(
     tmp_path: Path, size: tuple[int, int], has_chart: bool

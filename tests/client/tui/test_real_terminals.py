@@ -98,6 +98,7 @@ def test_a_form_on_a_terminal_without_utf8_is_framed_in_ascii(tmp_path: Path) ->
         assert player.written.isascii()
 
 
+@pytest.mark.long
 def test_a_terminal_with_utf8_gets_suits(tmp_path: Path) -> None:
     with client(tmp_path, **UTF8) as player:
         player.sees("Quit", "A♠", "2♥")

@@ -68,14 +68,15 @@ async def test_a_screen_looks_like_its_snapshot(
         await until(looks_like_it, f"the screen is that of {path}; if it is to change, run pytest --new-snapshots", 10)
 
 
-@pytest.mark.parametrize(
+@parametrize_with_long(
     ("session", "warning"),
     [
+        (lambda: staged.finished(OPEN).session(), "The room was open: anybody who watched it saw cards early."),
         (lambda: staged.waiting(OPEN).session(), "Beware: this room is open."),
         (lambda: staged.getting_ready(OPEN).session(), "Beware: this room is open."),
-        (lambda: staged.finished(OPEN).session(), "The room was open: anybody who watched it saw cards early."),
     ],
-    ids=["waiting", "ready", "result"],
+    quick=1,
+    ids=("result", "waiting", "ready"),
 )
 async def test_an_open_room_is_called_open_on_the_screen(
     tmp_path: Path, session: Callable[[], RoomSession], warning: str

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from fairest_cli.tui.app import FairestApp
 from fairest_cli.tui.launch import AtHome, Start
 from fairest_cli.tui.screens.home import HomeScreen
@@ -43,6 +45,7 @@ async def test_the_tutorial_names_the_aim_of_the_game(tmp_path: Path, size: tupl
         assert len(player.read("head")) <= size[0]
 
 
+@pytest.mark.long
 async def test_the_tutorial_is_played_by_mouse(tmp_path: Path) -> None:
     app = first_start(tmp_path)
     async with app.run_test(size=(80, 24)) as pilot:

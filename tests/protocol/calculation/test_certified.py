@@ -53,7 +53,7 @@ def test_the_answers_of_the_solver_stay_as_they_are_published(rules: tuple[str, 
     assert " ".join(str(search(chosen, bytes([n]) * 32)) for n in range(len(answers.split()))) == answers
 
 
-@pytest.mark.parametrize("number", NOT_AT_ONCE)
+@parametrize_with_long("number", NOT_AT_ONCE, quick=1)
 def test_the_first_step_is_passed_over_where_its_deal_is_not_proved(number: int) -> None:
     seed = bytes([number]) * 32
     assert search(CLASSIC, make_step_seed(seed, 0)) < 0

@@ -73,6 +73,7 @@ async def test_keys_that_come_ahead_of_the_answer_are_played_in_their_order(
         assert [len(pile) for pile in screen.game.board.piles] == [1, 1, 1, 1]
 
 
+@pytest.mark.long
 async def test_a_program_that_is_started_again_comes_back_to_the_attempt(
     server_url: str, redis: Redis, tmp_path: Path
 ) -> None:
@@ -109,6 +110,7 @@ async def begun_attempts(redis: Redis) -> int:
     return sum(counts)
 
 
+@pytest.mark.long
 async def test_home_begins_no_attempt_before_enter(server_url: str, redis: Redis, tmp_path: Path) -> None:
     await deal_today(redis, server_url)
     async with terminal(AtHome(server_url, "ann"), tmp_path) as player:
@@ -131,6 +133,7 @@ async def test_enter_in_the_form_begins_the_attempt(server_url: str, redis: Redi
         assert await begun_attempts(redis) == 1
 
 
+@pytest.mark.long
 async def test_the_form_begins_the_chosen_variant(server_url: str, redis: Redis, tmp_path: Path) -> None:
     await deal_today(redis, server_url, "easy")
     async with terminal(AtHome(server_url, "ann"), tmp_path) as player:
@@ -144,7 +147,7 @@ async def test_the_form_begins_the_chosen_variant(server_url: str, redis: Redis,
         assert (await begun(player)).game.rules.name == "easy"  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize(("columns", "lines"), [(80, 24), (120, 40), (50, 16)])
+@parametrize_with_long(("columns", "lines"), [(50, 16), (80, 24), (120, 40)], quick=1)
 async def test_the_form_says_which_deal_it_is_and_that_there_is_one_attempt(
     tmp_path: Path, columns: int, lines: int
 ) -> None:
@@ -158,6 +161,7 @@ async def test_the_form_says_which_deal_it_is_and_that_there_is_one_attempt(
         assert f"{CLASSIC.goal} cards to place" in player.text
 
 
+@pytest.mark.long
 async def test_a_form_that_is_open_at_midnight_names_the_new_day(tmp_path: Path) -> None:
     at_ms = day_start_ms("2026-11-24")
     async with terminal(AtHome(NOWHERE), tmp_path, clock=lambda: at_ms) as player:
@@ -168,6 +172,7 @@ async def test_a_form_that_is_open_at_midnight_names_the_new_day(tmp_path: Path)
         await player.sees("Daily deal of 2026-11-25")
 
 
+@pytest.mark.long
 async def test_the_form_shows_yesterdays_table_without_an_attempt(
     server_url: str, redis: Redis, tmp_path: Path
 ) -> None:
@@ -184,6 +189,7 @@ async def test_the_form_shows_yesterdays_table_without_an_attempt(
         assert await begun_attempts(redis) == 0
 
 
+@pytest.mark.long
 async def test_home_goes_on_with_an_attempt_under_way_without_a_question(
     server_url: str, redis: Redis, tmp_path: Path
 ) -> None:
@@ -199,6 +205,7 @@ async def test_home_goes_on_with_an_attempt_under_way_without_a_question(
         assert moves_of(player) == 1
 
 
+@pytest.mark.long
 async def test_the_form_leads_back_to_an_attempt_that_is_over(server_url: str, redis: Redis, tmp_path: Path) -> None:
     await deal_today(redis, server_url)
     async with terminal(InDaily(CLASSIC, server_url, "ann"), tmp_path) as player:
@@ -213,6 +220,7 @@ async def test_the_form_leads_back_to_an_attempt_that_is_over(server_url: str, r
         await player.sees("Rank 1 of 1")
 
 
+@pytest.mark.long
 async def test_the_menu_of_an_attempt_shows_yesterdays_table(server_url: str, redis: Redis, tmp_path: Path) -> None:
     await deal_today(redis, server_url)
     async with terminal(InDaily(CLASSIC, server_url, "ann"), tmp_path) as player:

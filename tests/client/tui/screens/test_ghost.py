@@ -110,6 +110,7 @@ async def test_a_whole_race_is_won_and_kept_as_the_best_run(home: Path, clock: H
     assert best is not None and best.finish().is_won
 
 
+@pytest.mark.long
 async def test_a_player_who_stops_may_let_the_ghost_finish_at_once(home: Path, clock: HandClock) -> None:
     async with terminal(AgainstGhost(RACE), home, clock=clock) as player:
         await start(player, clock)
@@ -136,6 +137,7 @@ async def test_the_result_draws_the_curves_of_both(home: Path, clock: HandClock)
         await player.until(lambda: len(player.read("chart").splitlines()) > 5)
 
 
+@pytest.mark.long
 async def test_the_run_of_a_player_who_leaves_before_the_ghost_has_finished_is_kept(
     home: Path, clock: HandClock
 ) -> None:
@@ -155,6 +157,7 @@ async def test_the_run_of_a_player_who_leaves_before_the_ghost_has_finished_is_k
     assert best is not None and best.finish().placed == 5
 
 
+@pytest.mark.long
 async def test_the_result_waits_until_the_menu_is_closed(home: Path, clock: HandClock) -> None:
     async with terminal(AgainstGhost(RACE), home, clock=clock) as player:
         screen = await start(player, clock)
@@ -187,6 +190,7 @@ async def test_the_result_leads_to_the_race_again_to_practice_and_back(home: Pat
         await player.is_on(HomeScreen)
 
 
+@pytest.mark.long
 async def test_a_player_of_a_replay_is_raced_by_a_key(home: Path, clock: HandClock) -> None:
     async with terminal(AtReplay(RECORD), home, clock=clock) as player:
         await player.is_on(ReplayScreen)

@@ -85,7 +85,7 @@ def save(text: str, name: str = "race.jsonl") -> Path:
     return path
 
 
-@pytest.mark.parametrize(("key", "kind"), PLACES.items(), ids=str)
+@parametrize_with_long(("key", "kind"), PLACES.items(), quick=6, ids=str)
 async def test_each_entry_opens_by_its_key_and_closes_again(home: Path, key: str, kind: type[Screen[object]]) -> None:
     # The clock stands still, since the countdown of a ghost gives way to its race.
     async with terminal(AtHome(), home, columns=50, lines=16, clock=lambda: NOW_MS) as player:
@@ -152,6 +152,7 @@ async def test_the_note_of_an_entry_stands_below_the_columns(home: Path) -> None
         await player.sees("anybody who waits")
 
 
+@pytest.mark.long
 async def test_the_keyboard_stays_with_the_entries_when_the_terminal_becomes_narrow(home: Path) -> None:
     async with terminal(AtHome(), home) as player:
         await player.until(lambda: highlighted(player) == ["bot"])
@@ -226,6 +227,7 @@ async def test_a_match_id_is_asked_of_the_server(home: Path) -> None:
         await player.sees("No server answers")
 
 
+@pytest.mark.long
 async def test_a_file_that_is_missing_is_named(home: Path) -> None:
     async with terminal(AtHome(), home, columns=120, lines=40) as player:
         await player.press("r", "enter", *"nowhere.jsonl", "enter")

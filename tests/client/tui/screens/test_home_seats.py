@@ -18,6 +18,7 @@ from fairest_protocol.messages.from_client import Create, Hello
 from fairest_protocol.messages.from_server import Welcome
 from fairest_protocol.messages.tournaments import CreateTournament
 from tests.support.full_screen import Terminal, terminal
+from tests.support.long_tests import parametrize_with_long
 from tests.support.ports import free_port
 from tests.support.races import KEY
 from tests.support.scripted_server import LATER, Script, scripted_server
@@ -47,7 +48,7 @@ def offered(player: Terminal) -> tuple[str, ...]:
     return player.app.screen.query_one(HomeSeats).seats.codes
 
 
-@pytest.mark.parametrize(("columns", "lines"), [(80, 24), (50, 16)])
+@parametrize_with_long(("columns", "lines"), [(80, 24), (50, 16)], quick=1)
 async def test_a_seat_is_offered_and_taken_by_one_key(
     server_url: str, tmp_path: Path, columns: int, lines: int
 ) -> None:
@@ -78,6 +79,7 @@ async def test_all_entries_stay_there_beside_a_seat_in_80_by_24(server_url: str,
         assert "rooms are on" in player.text
 
 
+@pytest.mark.long
 async def test_a_seat_that_was_given_up_is_offered_no_longer(server_url: str, tmp_path: Path) -> None:
     await seat_ann(server_url)
     async with terminal(AtHome(server_url, "ann"), tmp_path) as player:
@@ -99,7 +101,7 @@ async def enter_tournament(url: str) -> str:
     return code
 
 
-@pytest.mark.parametrize(("columns", "lines"), [(80, 24), (50, 16)])
+@parametrize_with_long(("columns", "lines"), [(50, 16), (80, 24)], quick=1)
 async def test_a_tournament_is_offered_and_gone_on_with_by_one_key(
     server_url: str, tmp_path: Path, columns: int, lines: int
 ) -> None:
@@ -111,6 +113,7 @@ async def test_a_tournament_is_offered_and_gone_on_with_by_one_key(
         await player.until(lambda: screen.known is not None and screen.known.has_entered)
 
 
+@pytest.mark.long
 async def test_a_tournament_is_chosen_among_seats(server_url: str, tmp_path: Path) -> None:
     code = await enter_tournament(server_url)
     with open_identity(server_url, "ann") as identity:
@@ -126,6 +129,7 @@ async def test_a_tournament_is_chosen_among_seats(server_url: str, tmp_path: Pat
         await player.until(lambda: screen.known is not None and screen.known.shown.code == code)
 
 
+@pytest.mark.long
 async def test_a_tournament_that_a_server_has_invented_is_named(server_url: str, tmp_path: Path) -> None:
     await seat_ann(server_url)
     async with terminal(AtHome(server_url, "ann"), tmp_path) as player:
@@ -170,7 +174,7 @@ async def test_a_seat_that_a_server_has_invented_leads_home_with_a_sentence(serv
         await player.sees("There is no room with this code")
 
 
-@pytest.mark.parametrize("room", ["\x1b[2Jx", "[bold]x[/bold]", "Quiet-Otter", "x"])
+@parametrize_with_long("room", ["\x1b[2Jx", "[bold]x[/bold]", "Quiet-Otter", "x"], quick=2)
 async def test_the_name_of_a_room_that_is_no_code_is_not_shown(tmp_path: Path, room: str) -> None:
     answered = []
 

@@ -134,6 +134,7 @@ async def test_another_variant_and_any_seed_are_chosen_from_the_menu(home: Path)
         assert len(game_of(player).positions) == (2 if choose_rules("senior").piles == 8 else 1)
 
 
+@pytest.mark.long
 async def test_the_page_of_keys_has_those_of_practice(home: Path) -> None:
     async with terminal(a_game(), home) as player:
         await player.press("question_mark")
@@ -143,6 +144,7 @@ async def test_the_page_of_keys_has_those_of_practice(home: Path) -> None:
         assert game_of(player).undos == 0
 
 
+@pytest.mark.long
 async def test_leaving_the_program_names_the_deal(home: Path) -> None:
     async with terminal(a_game(seed="it's"), home) as player:
         await player.press("ctrl+q")

@@ -14,13 +14,14 @@ from fairest_protocol.messages.from_client import Queue
 from fairest_protocol.messages.from_server import Queued, Snapshot
 from fairest_server.store import keys
 from tests.support.full_screen import terminal
+from tests.support.long_tests import parametrize_with_long
 from tests.support.waiting import until
 from tests.support.wire_client import open_client
 
 pytestmark = pytest.mark.usefixtures("home")
 
 
-@pytest.mark.parametrize(("columns", "lines"), [(50, 16), (80, 24), (120, 40)])
+@parametrize_with_long(("columns", "lines"), [(50, 16), (80, 24), (120, 40)], quick=1)
 async def test_the_screen_says_what_the_player_waits_for(server_url: str, home: Path, columns: int, lines: int) -> None:
     async with terminal(InRoom(Queue(rules="easy"), server_url), home, columns=columns, lines=lines) as player:
         await player.is_on(QueueScreen)
@@ -52,6 +53,7 @@ async def test_escape_leaves_the_queue(server_url: str, home: Path, redis: Redis
         await until(is_empty, "the ticket is gone")
 
 
+@pytest.mark.long
 async def test_another_variant_is_another_queue(server_url: str, home: Path) -> None:
     async with terminal(AtHome(server_url), home, columns=80, lines=24) as player, open_client(server_url) as other:
         await other.send(Queue())

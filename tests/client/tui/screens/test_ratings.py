@@ -12,6 +12,7 @@ from fairest_cli.tui.screens.text_page import TextPage
 from fairest_protocol.calculation.moves import STOP
 from tests.client.tui.test_full_screen import racing
 from tests.support.full_screen import terminal
+from tests.support.long_tests import parametrize_with_long
 from tests.support.ports import free_port
 from tests.support.rated_players import add_players, rate_rounds
 
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("home")
 ROUNDS = (0, 0, 1) * 9
 
 
-@pytest.mark.parametrize("size", [(50, 16), (80, 24)], ids=str)
+@parametrize_with_long("size", [(50, 16), (80, 24)], quick=1, ids=str)
 async def test_home_leads_to_the_leaderboard(server_url: str, redis: Redis, home: Path, size: tuple[int, int]) -> None:
     await add_players(redis, "ann", "bob")
     await rate_rounds(redis, ("bob", "ann"), *ROUNDS)
@@ -30,6 +31,7 @@ async def test_home_leads_to_the_leaderboard(server_url: str, redis: Redis, home
         assert "2.  ann" in player.text and "\u2026" not in player.text
 
 
+@pytest.mark.long
 async def test_left_and_right_choose_the_variant(server_url: str, redis: Redis, home: Path) -> None:
     await add_players(redis, "ann", "bob")
     await rate_rounds(redis, ("bob", "ann"), *ROUNDS, rules="easy")
@@ -42,6 +44,7 @@ async def test_left_and_right_choose_the_variant(server_url: str, redis: Redis, 
         await player.sees("Nobody has an established rating in classic yet")
 
 
+@pytest.mark.long
 async def test_a_player_of_the_list_is_compared_with_us(server_url: str, redis: Redis, home: Path) -> None:
     await add_players(redis, "ann", "bob")
     await rate_rounds(redis, ("bob", "ann"), *ROUNDS)

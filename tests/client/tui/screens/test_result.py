@@ -146,6 +146,7 @@ async def test_escape_goes_home_from_a_player_who_leaves_while_the_server_is_awa
         await player.is_on(HomeScreen)
 
 
+@pytest.mark.long
 async def test_a_race_in_a_room_of_its_own_offers_no_next_opponent(server_url: str, home: Path) -> None:
     options = RoomOptions(countdown_seconds=0)
     async with terminal(InRoom(Create(options=options), server_url), home) as player, open_client(server_url) as rival:

@@ -15,6 +15,7 @@ from fairest_cli.tui.screens.tournament_race import TournamentRaceScreen
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.messages.tournaments import CreateTournament, JoinTournament, TournamentPhase, WatchTournament
 from tests.support.full_screen import Terminal, terminal
+from tests.support.long_tests import parametrize_with_long
 from tests.support.tournaments import entrant, play_careless
 
 pytestmark = pytest.mark.usefixtures("home")
@@ -30,7 +31,7 @@ async def shown(player: Terminal) -> TournamentScreen:
     return screen
 
 
-@pytest.mark.parametrize(("columns", "lines"), [(80, 24), (50, 16)])
+@parametrize_with_long(("columns", "lines"), [(50, 16), (80, 24)], quick=1)
 async def test_a_spectator_sees_who_plays_and_no_key_of_players(
     server_url: str, tmp_path: Path, columns: int, lines: int
 ) -> None:
@@ -99,7 +100,7 @@ async def test_a_player_leaves_a_tournament_by_the_menu(server_url: str, tmp_pat
     await bob.close()
 
 
-@pytest.mark.parametrize(("columns", "lines"), [(80, 24), (120, 40), (50, 16)])
+@parametrize_with_long(("columns", "lines"), [(50, 16), (80, 24), (120, 40)], quick=1)
 async def test_the_standings_say_that_they_are_not_rated(
     server_url: str, tmp_path: Path, columns: int, lines: int
 ) -> None:
@@ -132,7 +133,7 @@ async def test_without_a_tournament_escape_leaves_at_once(server_url: str, tmp_p
         await player.is_on(HomeScreen)
 
 
-@pytest.mark.parametrize("columns", [50, 80])
+@parametrize_with_long("columns", [50, 80], quick=1)
 async def test_the_code_of_a_tournament_stands_in_one_line(server_url: str, tmp_path: Path, columns: int) -> None:
     async with terminal(InTournament(CreateTournament(), server_url, "ann"), tmp_path, columns=columns) as player:
         screen = await shown(player)

@@ -111,6 +111,7 @@ async def test_enter_watches_a_tournament_that_has_begun(server_url: str, tmp_pa
     await eve.close()
 
 
+@pytest.mark.long
 async def test_enter_leads_a_player_back_to_a_tournament_that_has_begun(server_url: str, tmp_path: Path) -> None:
     bob = entrant(server_url, "bob")
     code = (await bob.enter(CreateTournament())).code
@@ -133,6 +134,7 @@ async def test_enter_leads_a_player_back_to_a_tournament_that_has_begun(server_u
     await bob.close()
 
 
+@pytest.mark.long
 async def test_a_tournament_is_entered_by_its_code(server_url: str, tmp_path: Path) -> None:
     code = await create(server_url, "bob", CreateTournament())
     async with tournaments_of(server_url, tmp_path) as player:
@@ -156,6 +158,7 @@ async def test_a_tournament_is_created_as_the_form_says(server_url: str, tmp_pat
         await player.sees("knock-out, classic, 1 of 32, open")
 
 
+@pytest.mark.long
 async def test_the_form_may_be_left_without_a_tournament(server_url: str, tmp_path: Path) -> None:
     async with tournaments_of(server_url, tmp_path) as player:
         await player.press("c")
