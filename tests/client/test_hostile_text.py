@@ -255,7 +255,8 @@ async def test_a_server_s_sentences_steer_no_pipe(tmp_path: Path, arguments: Arg
     assert faults_of(written) == []
 
 
-@parametrize_with_long("arguments", ON_A_TERMINAL, quick=1, ids=" ".join)
+@pytest.mark.long
+@pytest.mark.parametrize("arguments", ON_A_TERMINAL, ids=" ".join)
 async def test_a_server_s_sentences_steer_no_terminal(tmp_path: Path, arguments: Arguments) -> None:
     written = await output_against(
         sends_steering_sentences, lambda url: run_on_terminal(tmp_path, *arguments, "--server", url)

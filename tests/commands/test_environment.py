@@ -67,6 +67,7 @@ def test_a_variable_of_an_operator_s_command_is_known() -> None:
     refuse_unknown_variables({"FAIREST_KEPT": "here"}, commands)
 
 
+@pytest.mark.long
 def test_a_server_with_an_unknown_variable_does_not_start() -> None:
     environment = os.environ | {"FAIREST_WORKRES": "4"}
     done = subprocess.run(SERVER_COMMAND, env=environment, capture_output=True, text=True, timeout=30, check=False)

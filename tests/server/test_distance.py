@@ -16,7 +16,6 @@ from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.refusals import Refusal
 from fairest_server.room.events import RoundTripMeasured
 from tests.support.history import read_steps
-from tests.support.long_tests import parametrize_with_long
 from tests.support.processes import serving_fleet
 from tests.support.races_apart import choose
 from tests.support.waiting import until
@@ -116,11 +115,9 @@ async def test_a_late_pong_behind_a_proxy_is_credited_no_more_than_the_fastest_c
     assert late["credit_ms"] < cards * LATE * 1_000
 
 
-@parametrize_with_long(
-    ("trusted", "stated_us"),
-    [("127.0.0.0/8", 1_000), ("10.0.0.0/8", 10_000_000)],
-    quick=1,
-    ids=("a trusted proxy", "a client"),
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("trusted", "stated_us"), [("127.0.0.0/8", 1_000), ("10.0.0.0/8", 10_000_000)], ids=("a trusted proxy", "a client")
 )
 async def test_a_late_pong_is_not_credited_whatever_is_stated_about_the_client(
     redis_url: str, trusted: str, stated_us: int

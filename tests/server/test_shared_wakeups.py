@@ -53,6 +53,7 @@ async def test_moves_are_not_published_while_both_players_are_on_one_process(eng
             await play_until(first, engine, is_published=False)
 
 
+@pytest.mark.long
 async def test_moves_are_published_once_somebody_watches_on_another_process(engine: RedisProcess) -> None:
     async with serving_fleet(engine.url) as fleet:
         url, other = await fleet.start(), await fleet.start()

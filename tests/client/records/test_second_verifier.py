@@ -10,7 +10,6 @@ import pytest
 from fairest_cli.records.record_check import WrongRecord, verify_record
 from tests.support import derivation, second_verifier
 from tests.support.forging import forge, sound_records, write
-from tests.support.long_tests import parametrize_with_long
 
 FORGED = 500
 SOUND = sound_records()
@@ -41,7 +40,8 @@ def test_both_accept_every_kind_of_match_that_a_server_runs(number: int) -> None
     assert (first_verdict(text), second_verdict(text)) == ("", "")
 
 
-@parametrize_with_long("seed", range(40), quick=1)
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(40))
 def test_both_agree_on_every_forged_record(seed: int) -> None:
     chance, accepted = random.Random(seed), 0
     for number in range(FORGED):

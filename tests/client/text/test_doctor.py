@@ -17,6 +17,7 @@ async def found(url: str) -> dict[str, Finding]:
     return {finding.name: finding async for finding in examine(url)}
 
 
+@pytest.mark.long
 async def test_a_server_that_answers_is_well(server_url: str) -> None:
     findings = await found(server_url)
     assert not findings["server"].is_fault

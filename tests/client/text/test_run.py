@@ -16,6 +16,7 @@ from tests.support.real_terminal import RealTerminal
 from tests.support.wire_client import WireClient, open_client
 
 
+@pytest.mark.long
 async def test_a_bot_says_by_its_name_that_it_is_a_program(fleet: Fleet) -> None:
     url = await fleet.start()
     person = bot(url, Create(options=RoomOptions(countdown_seconds=0)))
