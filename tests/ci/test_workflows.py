@@ -18,6 +18,7 @@ def steps(workflow: Path) -> list[dict[str, Any]]:
     return [step for job in jobs for step in job["steps"]]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.name)
 def test_a_workflow_fits_the_schema_of_github(workflow: Path) -> None:
     program = Path(sys.executable).with_name("check-jsonschema")

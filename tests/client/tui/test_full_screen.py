@@ -482,6 +482,7 @@ async def test_a_spectator_sees_no_card_that_one_player_has_not_turned(server_ur
         assert shown(view, 0).piles[0] == ()
 
 
+@pytest.mark.long
 async def test_the_lobby_leads_into_a_room(server_url: str, home: Path) -> None:
     async with open_client(server_url, name="bob") as other:
         await other.enter(Create(options=RoomOptions(listed=True)))

@@ -6,6 +6,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from fairest_cli.session.connection import Update
 from fairest_cli.tui.board.motion import FLASH_MS, FLIGHT_MS
 from fairest_cli.tui.launch import AtHome
@@ -51,7 +53,7 @@ def count(player: Terminal, ours: int, theirs: int) -> None:
     screen.show_update(before, Update(after, message))
 
 
-@parametrize_with_long("size", SIZES, quick=2)
+@parametrize_with_long("size", SIZES, quick=1)
 async def test_a_card_travels_and_then_nothing_moves_any_more(tmp_path: Path, size: tuple[int, int]) -> None:
     room = staged.racing()
     async with staged_race(tmp_path, size, room=room) as player:
@@ -115,6 +117,7 @@ async def test_the_last_cards_of_the_other_player_are_counted(tmp_path: Path) ->
         assert "4 to go bob" in player.read("head").replace("  ", " ")
 
 
+@pytest.mark.long
 async def test_a_tick_that_changes_no_lead_leaves_the_notice(tmp_path: Path) -> None:
     async with staged_race(tmp_path) as player:
         count(player, 13, 12)
@@ -133,13 +136,14 @@ async def test_a_key_without_a_meaning_is_named_with_those_that_have_one(
         assert len(notice) <= size[0]
 
 
+@pytest.mark.long
 async def test_keys_with_a_binding_are_not_called_unknown(tmp_path: Path) -> None:
     async with staged_race(tmp_path) as player:
         await player.press("tab")
         assert "does nothing" not in player.read("notice")
 
 
-@parametrize_with_long("size", SIZES, quick=2)
+@parametrize_with_long("size", SIZES, quick=1)
 async def test_after_our_race_the_screen_says_what_the_other_player_needs(
     tmp_path: Path, size: tuple[int, int]
 ) -> None:
@@ -152,6 +156,7 @@ async def test_after_our_race_the_screen_says_what_the_other_player_needs(
         assert "fits" not in player.text, "hints of moves are gone"
 
 
+@pytest.mark.long
 async def test_a_rival_that_has_stopped_says_how_many_cards_beat_it(tmp_path: Path) -> None:
     room = staged.racing((20, 34))
     room.table.play(1, STOP)

@@ -77,6 +77,7 @@ async def test_a_wrong_key_is_answered_with_the_right_one_and_moves_nothing(tmp_
         assert "step 1 of 7" in player.read("head")
 
 
+@pytest.mark.long
 async def test_esc_skips_the_tutorial(tmp_path: Path) -> None:
     app = first_start(tmp_path)
     async with app.run_test(size=(80, 24)) as pilot:

@@ -240,6 +240,7 @@ async def test_without_an_attempt_escape_leaves_at_once(server_url: str, tmp_pat
         await player.is_on(HomeScreen)
 
 
+@pytest.mark.long
 async def test_the_notice_of_a_deal_by_drand_begins_with_its_beacon(
     server_url: str, redis: Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

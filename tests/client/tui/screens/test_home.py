@@ -131,6 +131,7 @@ def test_the_columns_hold_the_entries_of_the_list() -> None:
     assert sorted(in_columns) == sorted(entry.name for entry in ENTRIES)
 
 
+@pytest.mark.long
 async def test_left_of_the_first_column_is_the_last_one_in_the_same_row(home: Path) -> None:
     async with terminal(AtHome(), home) as player:
         await player.until(lambda: highlighted(player) == ["bot"])
@@ -187,6 +188,7 @@ def test_every_command_of_a_player_has_an_entry() -> None:
     assert set(named.values()) <= {entry.name for entry in ENTRIES}
 
 
+@pytest.mark.long
 async def test_verify_shows_what_the_command_prints(home: Path, tmp_path: Path) -> None:
     path = save(text_of(make_record(1)))
     async with terminal(AtHome(), home, columns=200, lines=60) as player:
@@ -268,6 +270,7 @@ async def test_the_rules_show_a_reference_card(home: Path) -> None:
         await player.sees("may be played with 5 or 6 waste piles")
 
 
+@pytest.mark.long
 async def test_doctor_shows_its_findings(home: Path) -> None:
     server = f"ws://127.0.0.1:{free_port()}"
     async with terminal(AtHome(server), home, columns=120, lines=40) as player:

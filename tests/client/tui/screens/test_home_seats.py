@@ -71,6 +71,7 @@ async def test_one_of_several_seats_is_chosen(server_url: str, tmp_path: Path) -
         assert player.session.model.room == rooms[1]
 
 
+@pytest.mark.long
 async def test_all_entries_stay_there_beside_a_seat_in_80_by_24(server_url: str, tmp_path: Path) -> None:
     await seat_ann(server_url)
     async with terminal(AtHome(server_url, "ann"), tmp_path) as player:
