@@ -2,6 +2,7 @@
 
 import random
 
+import pytest
 from pydantic_core import to_jsonable_python
 
 from fairest_protocol.calculation.moves import REDEAL
@@ -19,6 +20,7 @@ def test_the_same_moves_are_legal() -> None:
         assert sorted(moves) == sorted(map(str, board.legal_moves()))
 
 
+@pytest.mark.long
 def test_each_move_leads_to_the_same_board() -> None:
     questions, expected = [], []
     for seed in range(RACES):

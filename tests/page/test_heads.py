@@ -47,6 +47,7 @@ def test_a_head_is_judged_as_by_fairest() -> None:
         assert any(part in problem for problem in problems), "each sentence was compared"
 
 
+@pytest.mark.long
 def test_of_heads_at_which_the_chain_stood_still_the_first_and_the_last_are_kept() -> None:
     known: list[RoundsHead] = []
     for later_ms in (0, 10, 10, 30, 20):

@@ -42,6 +42,7 @@ def test_the_page_agrees_with_verify_on_every_forged_record(seed: int) -> None:
         assert (fault is None) == (verdict["fault"] is None), f"{fault} / {verdict['fault']}\n{text[:3000]}"
 
 
+@pytest.mark.long
 def test_the_page_says_of_certified_rounds_just_what_verify_says() -> None:
     text = write(certified_record())
     [verdict] = verdicts_of_page([text])

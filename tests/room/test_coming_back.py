@@ -109,6 +109,7 @@ def test_a_snapshot_names_the_room_the_time_and_the_seat_of_its_viewer(viewer: i
     assert (snapshot.room, snapshot.now_ms, snapshot.seat) == ("a-b", 7, viewer)
 
 
+@pytest.mark.long
 def test_the_rooms_of_these_tests_have_every_kind_of_event() -> None:
     """Otherwise the properties above would prove little."""
     happened: Counter[str] = Counter()

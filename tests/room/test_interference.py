@@ -260,6 +260,7 @@ def test_what_a_viewer_may_not_know_never_reaches_it(seed: int, options: RoomOpt
         assert refusals(viewer, first) == refusals(viewer, twin)
 
 
+@pytest.mark.long
 def test_most_twins_have_a_leader_far_ahead_and_hide_direct_plays_and_other_cards() -> None:
     """Otherwise the property above would prove little."""
     found: Counter[str] = Counter()

@@ -66,6 +66,7 @@ def test_a_fold_written_from_the_page_agrees_with_ours_in_a_thousand_rooms(first
         check(seed)
 
 
+@pytest.mark.long
 def test_the_random_rooms_hold_every_type_of_entry() -> None:
     types = {entry.type for seed in range(40) for entry in seen.view(random_room(seed).steps, None)}
     assert types == set(page_fold.TYPES)

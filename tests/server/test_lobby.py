@@ -181,6 +181,7 @@ async def fairest(*words: str) -> tuple[int, str, str]:
     return process.returncode or 0, out.decode(), errors.decode()
 
 
+@pytest.mark.long
 async def test_the_command_shows_how_to_join(server_url: str) -> None:
     async with open_client(server_url, name="ann") as first:
         room = (await first.enter(Create(options=LISTED))).room

@@ -135,6 +135,7 @@ async def test_a_beacon_that_the_chain_of_rounds_contradicts_is_an_alarm(
     assert code == 3 and "is not the hash of entry 1 of the server's list of rounds" in shown
 
 
+@pytest.mark.long
 async def test_an_attempt_on_a_deal_that_the_chain_contradicts_ends_with_an_alarm(
     server_url: str, redis: Redis, tmp_path: Path
 ) -> None:

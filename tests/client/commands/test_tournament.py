@@ -26,6 +26,7 @@ async def run(home: Path, url: str, *words: str, typed: str | None = None) -> tu
     return ran.exit_code, ran.output
 
 
+@pytest.mark.long
 async def test_a_tournament_is_created_listed_and_left(server_url: str, tmp_path: Path) -> None:
     code, shown = await run(tmp_path, server_url, "create", "--name", "ann", "--format", "knockout", typed="leave\n")
     assert code == 0 and "knock-out, classic, 1 player, open" in shown and "You have left" in shown

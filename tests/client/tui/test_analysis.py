@@ -28,6 +28,7 @@ async def test_the_analysis_opens_from_the_replay_and_shows_its_progress(tmp_pat
         await player.sees("% analysed")
 
 
+@pytest.mark.long
 async def test_an_analysis_under_way_says_what_is_computed(tmp_path: Path) -> None:
     async with terminal(AtReplay(RECORD), tmp_path) as player:
         await player.is_on(ReplayScreen)

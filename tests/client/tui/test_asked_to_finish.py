@@ -63,6 +63,7 @@ async def test_a_player_who_is_asked_may_play_on(server_url: str, home: Path) ->
         await player.sees("asks you to finish")
 
 
+@pytest.mark.long
 async def test_space_stops_nothing_before_the_player_is_asked(server_url: str, home: Path) -> None:
     async with racing(server_url, home) as (player, _rival):
         await player.press("space")

@@ -140,6 +140,7 @@ async def test_the_waiting_screen_shows_the_commands_to_join_and_to_watch(server
         await player.sees(f"fairest watch {player.session.model.room} --server {server_url}")
 
 
+@pytest.mark.long
 async def test_the_waiting_screen_marks_a_player_who_is_ready(server_url: str, home: Path) -> None:
     async with (
         open_client(server_url, name="bob") as rival,
@@ -657,6 +658,7 @@ async def test_a_replay_can_be_stepped_and_sought(home: Path) -> None:
         await player.is_on(HomeScreen)
 
 
+@pytest.mark.long
 async def test_a_replay_is_played_and_stopped_by_the_same_key(home: Path) -> None:
     timeline = timeline_of(unsigned_record(raced(4)))
     # It comes to no end by itself, however late the second key is pressed.

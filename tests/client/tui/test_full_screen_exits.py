@@ -123,6 +123,7 @@ def test_a_program_that_is_stopped_while_its_terminal_disappears_ends_when_it_go
         terminal.close()
 
 
+@pytest.mark.long
 def test_an_uncaught_error_is_a_sentence_and_a_file(tmp_path: Path) -> None:
     terminal = RealTerminal(tmp_path, [sys.executable, "-c", FAILING])
     try:

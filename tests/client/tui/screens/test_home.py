@@ -263,6 +263,7 @@ async def test_without_a_lost_deal_the_key_says_so(home: Path) -> None:
         await player.sees("Your newest records have no deal that you lost.")
 
 
+@pytest.mark.long
 async def test_the_rules_show_a_reference_card(home: Path) -> None:
     async with terminal(AtHome(), home) as player:
         await player.press("u", "down", "enter")

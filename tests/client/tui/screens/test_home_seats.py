@@ -144,6 +144,7 @@ def test_a_code_that_a_server_tells_twice_is_offered_once() -> None:
     assert Seats(("a-b", "c-d"), ("c-d", "a-b")).codes == ("a-b", "c-d")
 
 
+@pytest.mark.long
 async def test_a_player_that_is_not_stored_asks_nothing(tmp_path: Path) -> None:
     asked = []
 

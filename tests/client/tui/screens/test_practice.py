@@ -157,6 +157,7 @@ async def test_a_hostile_seed_reaches_no_terminal(home: Path) -> None:
         assert "\x1b" not in player.text and "\u202e" not in player.text
 
 
+@pytest.mark.long
 async def test_home_is_below_a_game(home: Path) -> None:
     async with terminal(a_game(), home) as player:
         await player.press("escape", "up", "up", "enter")

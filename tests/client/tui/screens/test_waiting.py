@@ -67,6 +67,7 @@ async def test_the_screen_says_for_how_long_an_early_enter_holds(
         await player.sees("You are ready, if the other player comes within 0:")
 
 
+@pytest.mark.long
 async def test_an_early_enter_lapses(server_url: str, home: Path, clock: MovableClock) -> None:
     async with open_client(server_url) as rival, waiting(server_url, home, clock) as player:
         await player.press("enter")
