@@ -18,8 +18,8 @@ MOVES: Final = 48
 """Every card of the stock to the first pile: legal in every deal of classic, and the longest race of equal moves."""
 SHORTEST_PAUSE_SHARE: Final = 1 / 3
 """The shortest pause between two moves, as a share of the longest."""
-WELCOME, VIEW, SNAPSHOT, PLACED, REFUSED, ERROR = (
-    b'{"type":"%s"' % kind for kind in (b"welcome", b"view", b"snapshot", b"placed", b"refused", b"error")
+WELCOME, VIEW, SNAPSHOT, PLACED, WATCHING, REFUSED, ERROR = (
+    b'{"type":"%s"' % kind for kind in (b"welcome", b"view", b"snapshot", b"placed", b"watching", b"refused", b"error")
 )
 """The first bytes of each message of the server."""
 
@@ -228,8 +228,11 @@ class Racer(Guest):
                 self.last_shown = payload
                 if self.mine in payload:
                     self.on_answer()
-            elif not payload.startswith(PLACED):
+            elif not payload.startswith((PLACED, WATCHING)):
                 self.on_refused(json.loads(payload))
+        elif payload.startswith(WATCHING):
+            # How many watch may be told at any time, also before the answer to `resume`.
+            return
         elif payload.startswith(WELCOME):
             self.note_welcome(payload)
             self.enter()
