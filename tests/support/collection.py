@@ -1,4 +1,4 @@
-"""What the workers of a parallel run share among themselves before each of them collects all tests."""
+"""The test modules that each worker of a parallel run imports before it collects all tests."""
 
 from collections.abc import Sequence
 from importlib import import_module
