@@ -93,7 +93,8 @@ def _no_process_is_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[No
     """
     with guarded_run(tmp_path_factory.getbasetemp()) as run:
         # What was collected stays to the end: no collection of the garbage collector goes through it again. What a
-        # test leaves is little: collecting it 30 times more rarely than by default saves a twentieth of the time.
+        # test leaves is little, so it is collected 30 times more rarely than by default. That took a twentieth of the
+        # time of tests of screens.
         gc.freeze()
         gc.set_threshold(20_000, 20, 50)
         yield

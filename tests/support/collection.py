@@ -1,6 +1,7 @@
 """The test modules that each worker of a parallel run imports before it collects all tests."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
@@ -19,7 +20,13 @@ def import_own_share(config: pytest.Config) -> None:
         return
     modules = sorted(Path(config.rootpath, "tests").rglob("test_*.py"))
     for module in own_share(modules, worker["workerid"], worker["workercount"]):
-        import_module(".".join(module.relative_to(config.rootpath).with_suffix("").parts))
+        import_early(".".join(module.relative_to(config.rootpath).with_suffix("").parts))
+
+
+def import_early(name: str) -> None:
+    """Import a module of tests, if it can be. Collection imports a broken one again, and reports what is wrong."""
+    with suppress(Exception, pytest.skip.Exception):
+        import_module(name)
 
 
 def own_share(modules: Sequence[Path], worker_id: str, workers: int) -> Sequence[Path]:
