@@ -115,6 +115,7 @@ async def _cost_of_a_move(rooms: int, kind: str = "race") -> float:
     pace_seconds = 3 * rooms / MOVES_PER_SECOND
     lasts_seconds = MOVES * 2 * rooms / MOVES_PER_SECOND
     # A server of its own, since rooms that were left in the middle of a race keep a server busy for a while.
+    # Our server and all controls take this setting from the environment.
     with patch.dict(os.environ, FAIREST_HEARTBEAT_SECONDS=str(HEARTBEAT_SECONDS)):
         async with serving_kind(kind) as served, loading(load_kind, served, rooms, pace=pace_seconds) as load:
             rested = await _rest(load)
