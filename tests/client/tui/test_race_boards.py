@@ -65,6 +65,13 @@ async def test_every_slot_is_on_the_screen_in_full(tmp_path: Path, rules: str, s
         await player.until(lambda: all(line in player.text for line in lines))
 
 
+async def test_the_table_makes_room_for_the_line_that_comes_when_no_card_fits(tmp_path: Path) -> None:
+    async with staged_race(tmp_path, turns=51) as player:
+        await player.sees("No card fits any more.")
+        table = player.app.screen.query_one(RaceBoards)
+        await player.until(lambda: all(table.region.contains_region(slot.region) for slot in table.query(TableSlot)))
+
+
 @pytest.mark.long
 async def test_a_terminal_that_grows_uses_the_new_room(tmp_path: Path) -> None:
     async with staged_race(tmp_path, (50, 16)) as player:

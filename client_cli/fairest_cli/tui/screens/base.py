@@ -98,6 +98,10 @@ class FairestScreen(Screen[None]):
         )
         self.call_after_refresh(self.draw)
 
+    def on_race_boards_resized(self) -> None:
+        """Redraw a table for the room that it has now: a line below it may have come or gone."""
+        self.draw()
+
     def too_small_note(self) -> str:
         """Return a sentence to add where the terminal is too small, or nothing."""
         return ""

@@ -159,7 +159,6 @@ class PracticeScreen(TableScreen):
         self._boards = _boards_of(game)
         await self.mount(self._boards, before="#advice")
         self.show_notice(f"{game.rules.name}, seed {clean(game.seed)}.")
-        self.call_after_refresh(self.draw)
 
     def _open_practice_menu(self) -> None:
         """Open the menu with the other deals."""

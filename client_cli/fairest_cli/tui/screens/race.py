@@ -147,11 +147,8 @@ class RaceScreen(RoomScreen):
             return
         other = 1 - (model.seat or 0)
         is_over = own.has_stopped or awaits_other(model)
-        has_advice = is_over or self._is_asked
-        if self.has_class("-over") is not has_advice:
-            # The line below the boards takes one of their lines: they are drawn again in the room that is left.
-            self.set_class(has_advice, "-over")
-            self.call_after_refresh(self.draw)
+        # The line below the boards takes one of their lines: they are drawn again in the room that is left.
+        self.set_class(is_over or self._is_asked, "-over")
         settings = replace(self.settings, hints=False) if is_over else self.settings
         self._boards.draw_own(ours, scene.markers, self._picked, settings)
         counts = _counts(model, ours.board)

@@ -9,6 +9,7 @@ from typing import Final
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.containers import Container
+from textual.message import Message
 from textual.timer import Timer
 from textual.widget import Widget
 
@@ -41,6 +42,9 @@ class RaceBoards(Container):
 
     In a race, the side region shows the other player's board (`draw_other`); alone, lines of the caller (`draw_side`).
     """
+
+    class Resized(Message):
+        """Posted when the table has another size, to which the screen draws it again."""
 
     def __init__(
         self, foundations: int, piles: int, *, has_rival: bool = True, clock: Callable[[], int] = now_ms
@@ -78,6 +82,10 @@ class RaceBoards(Container):
         yield TextLines(id="race-chart")
         yield TextLines(id="sequences")
         yield TextLines(id="flying-card")
+
+    def on_resize(self) -> None:
+        """Post `Resized` to the screen."""
+        self.post_message(self.Resized())
 
     @property
     def side_size(self) -> tuple[int, int]:
