@@ -6,6 +6,7 @@ import pytest
 
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.calculation.race import Ending
+from fairest_protocol.messages.fields import as_seat
 from fairest_protocol.messages.options import RoomOptions
 from fairest_server.room import events
 from fairest_server.room.events import Event
@@ -31,14 +32,21 @@ EVENTS: dict[str, Event] = {
 }
 
 
-@pytest.mark.parametrize("event", EVENTS.values(), ids=EVENTS)
-def test_an_event_that_was_written_is_read_back(event: Event) -> None:
-    assert parse_event(format_event(event)) == event
+def parsed(text: bytes) -> Event | None:
+    """Return the event that a text is; None if it is refused."""
+    try:
+        return parse_event(text)
+    except ValueError:
+        return None
 
 
-@pytest.mark.parametrize("kind", EVENTS)
-def test_an_event_is_written_with_its_type(kind: str) -> None:
-    assert json.loads(format_event(EVENTS[kind]))["type"] == kind
+def test_each_event_that_was_written_is_read_back() -> None:
+    assert {kind: parsed(format_event(event)) for kind, event in EVENTS.items()} == EVENTS
+
+
+def test_each_event_is_written_with_its_type() -> None:
+    types = {kind: json.loads(format_event(event))["type"] for kind, event in EVENTS.items()}
+    assert types == {kind: kind for kind in EVENTS}
 
 
 def test_a_connection_that_is_lost_has_not_lapsed_unless_the_event_says_so() -> None:
@@ -50,11 +58,10 @@ def test_a_room_closed_by_an_earlier_version_has_no_reason() -> None:
     assert parse_event(b'{"type":"room_closed"}') == events.RoomClosed()
 
 
-@pytest.mark.parametrize("seat", [0, 1])
-@pytest.mark.parametrize("move", sorted(MOVES))
-def test_a_move_is_written_as_the_digit_of_its_seat_and_its_text(seat: int, move: str) -> None:
-    played = events.Played(1 if seat else 0, MOVES[move])
-    assert (format_event(played), parse_event(f"{seat}{move}".encode())) == (f"{seat}{move}".encode(), played)
+def test_each_move_is_written_as_the_digit_of_its_seat_and_its_text() -> None:
+    moves = [(f"{seat}{text}".encode(), events.Played(as_seat(seat), MOVES[text])) for seat in (0, 1) for text in MOVES]
+    written = {text: (format_event(played), parsed(text)) for text, played in moves}
+    assert written == {text: (text, played) for text, played in moves}
 
 
 def test_the_index_of_an_entry_is_the_first_part_of_its_id() -> None:

@@ -187,11 +187,17 @@ def _with_result(**changes: object) -> DailyView:
     return view.model_copy(update={"result": view.result.model_copy(update=changes)})
 
 
-@pytest.mark.parametrize("lie", LIES)
-def test_a_lie_is_named(lie: str) -> None:
-    with pytest.raises(Cheated) as alarm:
-        LIES[lie]()
-    assert str(alarm.value) == SENTENCES_OF[lie]
+def alarm_of(lie: Callable[[], object]) -> str:
+    """Return the sentence of the alarm that a lie raises, empty if it raises none."""
+    try:
+        lie()
+    except Cheated as alarm:
+        return str(alarm)
+    return ""
+
+
+def test_a_lie_is_named() -> None:
+    assert {name: alarm_of(lie) for name, lie in LIES.items()} == SENTENCES_OF
 
 
 @pytest.mark.parametrize("changes", [{"won": True}, {"placed": 5}, {"goal": 51}, {"direct": 1}])

@@ -4,6 +4,7 @@ The client sits in seat 0. Its clock stands at `NOW`, in milliseconds.
 """
 
 import re
+from itertools import product
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -203,23 +204,32 @@ def test_every_row_about_a_result_stands_in_the_table_for_people() -> None:
     assert set(RESULTS) <= rows
 
 
-CASES = [
-    pytest.param(case, id=f"{row}: {case.verdict.__name__.lower()} {number}")
-    for row, cases in RESULTS.items()
-    for number, case in enumerate(cases)
-]
+def verdicts_on_results() -> list[tuple[str, Case, Verdict]]:
+    """Return each case with its row and number, and the verdict on it."""
+    return [
+        (f"{row}: {number}", case, judge_finish(evidence(**case.evidence), outcome(case.endings), NOW))
+        for row, cases in RESULTS.items()
+        for number, case in enumerate(cases)
+    ]
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_a_result_is_judged_by_what_the_client_was_shown(case: Case) -> None:
-    verdict = judge_finish(evidence(**case.evidence), outcome(case.endings), NOW)
-    assert type(verdict) is case.verdict and re.search(case.sentence, sentence_of(verdict)), verdict
+def test_a_result_is_judged_by_what_the_client_was_shown() -> None:
+    wrong = [
+        (name, verdict)
+        for name, case, verdict in verdicts_on_results()
+        if type(verdict) is not case.verdict or not re.search(case.sentence, sentence_of(verdict))
+    ]
+    assert wrong == []
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_a_verdict_is_written_in_whole_sentences(case: Case) -> None:
-    sentence = sentence_of(judge_finish(evidence(**case.evidence), outcome(case.endings), NOW))
-    assert re.fullmatch(r"([A-Z][^.]*(\.\d[^.]*)*[.]( |$))*", sentence), sentence
+def test_a_verdict_is_written_in_whole_sentences() -> None:
+    sentences = [(name, sentence_of(verdict)) for name, _, verdict in verdicts_on_results()]
+    broken = [
+        (name, sentence)
+        for name, sentence in sentences
+        if not re.fullmatch(r"([A-Z][^.]*(\.\d[^.]*)*[.]( |$))*", sentence)
+    ]
+    assert broken == []
 
 
 def test_an_unknown_past_explains_a_stop_that_we_may_have_sent() -> None:
@@ -267,17 +277,16 @@ def judge(way_out: WayOut, absent_seconds: float = 0, detail: str = "", **known:
     return judge_way_out(evidence(**known), way_out, detail, round(absent_seconds * 1000))
 
 
-@pytest.mark.parametrize("phase", PHASES)
-@pytest.mark.parametrize("way_out", [each for each in WayOut if each is not WayOut.QUIT])
-def test_every_way_out_without_a_result_is_an_alarm_in_every_phase(way_out: WayOut, phase: str) -> None:
-    assert isinstance(judge(way_out, **PHASES[phase]), Alarm)
+def test_every_way_out_without_a_result_is_an_alarm_in_every_phase() -> None:
+    ways_out = [each for each in WayOut if each is not WayOut.QUIT]
+    verdicts = {case: judge(case[0], **PHASES[case[1]]) for case in product(ways_out, PHASES)}
+    assert {case: verdict for case, verdict in verdicts.items() if not isinstance(verdict, Alarm)} == {}
 
 
-@pytest.mark.parametrize("phase", PHASES)
-@pytest.mark.parametrize("way_out", WayOut)
-def test_a_player_who_leaves_gets_no_alarm(way_out: WayOut, phase: str) -> None:
-    verdict = judge(way_out, **{**PHASES[phase], "has_given_up": True})
-    assert verdict == Explained("You left before the round was over, so its deal was not proved to you.")
+def test_a_player_who_leaves_gets_no_alarm() -> None:
+    left = Explained("You left before the round was over, so its deal was not proved to you.")
+    verdicts = {case: judge(case[0], **PHASES[case[1]], has_given_up=True) for case in product(WayOut, PHASES)}
+    assert {case: verdict for case, verdict in verdicts.items() if verdict != left} == {}
 
 
 @pytest.mark.parametrize("way_out", [WayOut.REFUSED, WayOut.BAD_TOKEN, WayOut.CLOSED])
@@ -311,30 +320,26 @@ def test_a_room_closed_by_the_operator_names_the_operator_and_the_reason() -> No
     assert sentence_of(verdict).startswith("The operator broke off the round and closed the room (repairs).")
 
 
-@pytest.mark.parametrize(
-    ("known", "bound"), [(BOUND, "You were bound to the round"), (DEALING, "Both players were bound to the round")]
-)
-@pytest.mark.parametrize(
-    ("way_out", "deed"),
-    [
-        (WayOut.LEFT, "The server put you out of the room without being asked"),
-        (WayOut.SEAT_FREED, "The server freed a seat"),
-        (WayOut.ROOM_CLOSED, "The operator broke off the round and closed the room"),
-        (WayOut.REFUSED, "The server does not let you back into the room"),
-        (
-            WayOut.REPLACED,
-            "The server says that another connection of yours took the seat; if you opened none, it lies",
-        ),
-        (WayOut.BANNED, "The operator broke off the round by a ban"),
-        (WayOut.BAD_TOKEN, "The server says that it does not know your token any more"),
-        (WayOut.CLOSED, "The server ended the connection for good"),
-        (WayOut.CONTRADICTION, "The server contradicted itself"),
-    ],
-)
-def test_an_alarm_names_the_way_out_and_whether_both_players_were_bound(
-    way_out: WayOut, deed: str, known: dict[str, Any], bound: str
-) -> None:
-    assert judge(way_out, **known) == Alarm(f"{deed}. {bound}, and it never opened its commitment.")
+DEEDS = {
+    WayOut.LEFT: "The server put you out of the room without being asked",
+    WayOut.SEAT_FREED: "The server freed a seat",
+    WayOut.ROOM_CLOSED: "The operator broke off the round and closed the room",
+    WayOut.REFUSED: "The server does not let you back into the room",
+    WayOut.REPLACED: "The server says that another connection of yours took the seat; if you opened none, it lies",
+    WayOut.BANNED: "The operator broke off the round by a ban",
+    WayOut.BAD_TOKEN: "The server says that it does not know your token any more",
+    WayOut.CLOSED: "The server ended the connection for good",
+    WayOut.CONTRADICTION: "The server contradicted itself",
+}
+
+
+def test_an_alarm_names_the_way_out_and_whether_both_players_were_bound() -> None:
+    bonds = [(BOUND, "You were bound to the round"), (DEALING, "Both players were bound to the round")]
+    verdicts = {
+        f"{deed}. {bound}, and it never opened its commitment.": judge(way_out, **known)
+        for (way_out, deed), (known, bound) in product(DEEDS.items(), bonds)
+    }
+    assert [(sentence, verdict) for sentence, verdict in verdicts.items() if verdict != Alarm(sentence)] == []
 
 
 def test_a_round_called_off_before_both_are_ready_is_explained() -> None:

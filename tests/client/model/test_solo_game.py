@@ -112,28 +112,35 @@ def test_an_entry_of_a_later_server_is_passed_over() -> None:
 NO_MOVE = "The server shows a move of ours that cannot be made: "
 
 
-@pytest.mark.parametrize(
-    ("lie", "sentence"),
-    [
-        (changed(3, seat=1), "The server shows the seat of another player in the deal."),
-        (changed(4, seat=1), "The server shows the seat of another player in the deal."),
-        (changed(3, number=2), "The server shows our move 2 behind move 0."),
-        (changed(5, number=1), "The server shows our move 1 behind move 1."),
-        (changed(3, card="AD"), NO_MOVE + "sa."),
-        (changed(3, move=MOVES["b1"]), NO_MOVE + "b1."),
-        (changed(3, move=MOVES["resign"], card=None), NO_MOVE + "resign."),
-        (changed(3, move=MOVES["stop"]), NO_MOVE + "stop."),
-        (changed(4, turn=Turn(0, 0)), "The card at position 1 was turned out of its order."),
-        (changed(4, turn=Turn(0, 2)), "The card at position 3 was turned, and not the one before it."),
-        (changed(2, turn=Turn(0, 1)), "The card at position 2 was turned, and not the one before it."),
-        (changed(4, salt=bytes(32)), "The card at position 2 does not belong to its envelope."),
-        (changed(4, card=SEALED.deal.orders[0][9]), "The card at position 2 does not belong to its envelope."),
-    ],
-)
-def test_a_lie_about_a_move_or_a_card_is_named(lie: list[Entry], sentence: str) -> None:
-    with pytest.raises(Cheated) as alarm:
+LIES: list[tuple[list[Entry], str]] = [
+    (changed(3, seat=1), "The server shows the seat of another player in the deal."),
+    (changed(4, seat=1), "The server shows the seat of another player in the deal."),
+    (changed(3, number=2), "The server shows our move 2 behind move 0."),
+    (changed(5, number=1), "The server shows our move 1 behind move 1."),
+    (changed(3, card="AD"), NO_MOVE + "sa."),
+    (changed(3, move=MOVES["b1"]), NO_MOVE + "b1."),
+    (changed(3, move=MOVES["resign"], card=None), NO_MOVE + "resign."),
+    (changed(3, move=MOVES["stop"]), NO_MOVE + "stop."),
+    (changed(4, turn=Turn(0, 0)), "The card at position 1 was turned out of its order."),
+    (changed(4, turn=Turn(0, 2)), "The card at position 3 was turned, and not the one before it."),
+    (changed(2, turn=Turn(0, 1)), "The card at position 2 was turned, and not the one before it."),
+    (changed(4, salt=bytes(32)), "The card at position 2 does not belong to its envelope."),
+    (changed(4, card=SEALED.deal.orders[0][9]), "The card at position 2 does not belong to its envelope."),
+]
+"""Entries, and the alarm that they raise."""
+
+
+def alarm_of(lie: list[Entry]) -> str:
+    """Return the sentence of the alarm that these entries raise, empty if they raise none."""
+    try:
         after_entries(NEW, lie)
-    assert str(alarm.value) == sentence
+    except Cheated as alarm:
+        return str(alarm)
+    return ""
+
+
+def test_a_lie_about_a_move_or_a_card_is_named() -> None:
+    assert [alarm_of(lie) for lie, _ in LIES] == [sentence for _, sentence in LIES]
 
 
 @pytest.mark.parametrize(

@@ -97,27 +97,28 @@ def stopped(seat: int) -> dict[str, object]:
     return {"type": "stopped", "seat": seat}
 
 
-@pytest.mark.parametrize(
-    ("lines", "run"),
-    [
-        ([], None),
-        (['{"type":"receipt"}'], None),
-        (['{"at_ms":5,"said":{}}'], EarlierRun(5, None, is_race_over=False)),
-        (['{"at_ms":5,"said":{}}', '{"at_ms":7,"dropped":{}}'], EarlierRun(7, None, is_race_over=False)),
-        ([snapshot_line()], EarlierRun(1, "aa", is_race_over=False)),
-        ([snapshot_line(3, "known")], EarlierRun(3, "aa", is_race_over=False)),
-        ([snapshot_line(1, "heard", {})], EarlierRun(1, "aa", is_race_over=True)),
-        ([snapshot_line(1, "heard", None, True, False)], EarlierRun(1, "aa", is_race_over=False)),
-        ([snapshot_line(1, "heard", None, False, True)], EarlierRun(1, "aa", is_race_over=True)),
-        ([snapshot_line(), view_line(stopped(0))], EarlierRun(2, "aa", is_race_over=False)),
-        ([snapshot_line(), view_line(stopped(1))], EarlierRun(2, "aa", is_race_over=True)),
-        ([snapshot_line(), view_line(FINISHED)], EarlierRun(2, "aa", is_race_over=True)),
-        ([snapshot_line(), view_line(FINISHED, OPENED)], EarlierRun(2, "bb", is_race_over=False)),
-        ([snapshot_line(), view_line(OPENED, stopped(1))], EarlierRun(2, "bb", is_race_over=True)),
-    ],
-)
-def test_the_last_round_of_a_run_is_that_of_its_last_lines(lines: list[str], run: EarlierRun | None) -> None:
-    assert read_earlier_run(lines, 1) == run
+RUNS: list[tuple[list[str], EarlierRun | None]] = [
+    ([], None),
+    (['{"type":"receipt"}'], None),
+    (['{"at_ms":5,"said":{}}'], EarlierRun(5, None, is_race_over=False)),
+    (['{"at_ms":5,"said":{}}', '{"at_ms":7,"dropped":{}}'], EarlierRun(7, None, is_race_over=False)),
+    ([snapshot_line()], EarlierRun(1, "aa", is_race_over=False)),
+    ([snapshot_line(3, "known")], EarlierRun(3, "aa", is_race_over=False)),
+    ([snapshot_line(1, "heard", {})], EarlierRun(1, "aa", is_race_over=True)),
+    ([snapshot_line(1, "heard", None, True, False)], EarlierRun(1, "aa", is_race_over=False)),
+    ([snapshot_line(1, "heard", None, False, True)], EarlierRun(1, "aa", is_race_over=True)),
+    ([snapshot_line(), view_line(stopped(0))], EarlierRun(2, "aa", is_race_over=False)),
+    ([snapshot_line(), view_line(stopped(1))], EarlierRun(2, "aa", is_race_over=True)),
+    ([snapshot_line(), view_line(FINISHED)], EarlierRun(2, "aa", is_race_over=True)),
+    ([snapshot_line(), view_line(FINISHED, OPENED)], EarlierRun(2, "bb", is_race_over=False)),
+    ([snapshot_line(), view_line(OPENED, stopped(1))], EarlierRun(2, "bb", is_race_over=True)),
+]
+"""The lines of a receipt, and the run that they tell of."""
+
+
+def test_the_last_round_of_a_run_is_that_of_its_last_lines() -> None:
+    wrong = [(found, run, lines) for lines, run in RUNS if (found := read_earlier_run(lines, 1)) != run]
+    assert wrong == []
 
 
 def test_the_line_that_no_client_writes_is_named_by_its_number() -> None:

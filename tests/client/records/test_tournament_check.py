@@ -32,45 +32,28 @@ def test_a_proof_says_what_a_record_alone_cannot_show() -> None:
     assert LIMITS_OF_TOURNAMENT_RACE in verify(RECORD.text()).lines
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        replace(RECORD, name="bob").text(),
-        replace(RECORD, code="other-green-heron").text(),
-        replace(RECORD, number=3).text(),
-        replace(RECORD, secret=bytes(32)).text(),
-        replace(RECORD, entropies=(ENTROPIES[0], ("bob", bytes(32)))).text(),
-        replace(RECORD, entropies=(*ENTROPIES, ("eve", bytes(32)))).text(),
-        replace(RECORD, score=replace(RECORD.score, placed=52)).text(),
-        replace(RECORD, score=replace(RECORD.score, time_ms=1)).text(),
-        replace(RECORD, moves=RECORD.moves[:-1]).text(),
-        replace(RECORD, signature=bytes(64)).text(),
-        replace(RECORD, signature=RECORD.signature[:-1]).text(),
-        replace(RECORD, key=bytes(32)).text(),
-        RECORD.text().replace("tournament_race", "Tournament_race", 1),
-        RECORD.text() + "\n",
-        RECORD.text().splitlines()[0] + "\n",
-    ],
-    ids=(
-        "name",
-        "code",
-        "round",
-        "secret",
-        "bytes",
-        "a player more",
-        "cards",
-        "time",
-        "a move less",
-        "no signature",
-        "short signature",
-        "key",
-        "type",
-        "a line more",
-        "a line less",
-    ),
-)
-def test_a_forged_record_is_wrong(text: str) -> None:
-    assert not verify(text).is_right
+FORGED = {
+    "name": replace(RECORD, name="bob").text(),
+    "code": replace(RECORD, code="other-green-heron").text(),
+    "round": replace(RECORD, number=3).text(),
+    "secret": replace(RECORD, secret=bytes(32)).text(),
+    "bytes": replace(RECORD, entropies=(ENTROPIES[0], ("bob", bytes(32)))).text(),
+    "a player more": replace(RECORD, entropies=(*ENTROPIES, ("eve", bytes(32)))).text(),
+    "cards": replace(RECORD, score=replace(RECORD.score, placed=52)).text(),
+    "time": replace(RECORD, score=replace(RECORD.score, time_ms=1)).text(),
+    "a move less": replace(RECORD, moves=RECORD.moves[:-1]).text(),
+    "no signature": replace(RECORD, signature=bytes(64)).text(),
+    "short signature": replace(RECORD, signature=RECORD.signature[:-1]).text(),
+    "key": replace(RECORD, key=bytes(32)).text(),
+    "type": RECORD.text().replace("tournament_race", "Tournament_race", 1),
+    "a line more": RECORD.text() + "\n",
+    "a line less": RECORD.text().splitlines()[0] + "\n",
+}
+"""The texts of records, by what is forged in them."""
+
+
+def test_a_forged_record_is_wrong() -> None:
+    assert [what for what, text in FORGED.items() if verify(text).is_right] == []
 
 
 @pytest.mark.parametrize(

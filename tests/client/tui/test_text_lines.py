@@ -1,6 +1,7 @@
 """Lines of text for Textual: drawn the short way, a line looks as Rich draws it."""
 
 from collections.abc import Iterable
+from itertools import product
 
 import pytest
 from hypothesis import given
@@ -50,6 +51,28 @@ class OneWidget(App[None]):
         yield TextLines(id="lines")
 
 
+LOOKS = (
+    "text-align: left",
+    "text-align: center",
+    "tint: red 40%",
+    "padding: 0 2",
+    "border: round red",
+    "opacity: 50%",
+)
+
+
+class WidgetsOfAllLooks(App[None]):
+    """A program with a widget of lines for each look, named after its number."""
+
+    CSS = "TextLines { width: 20; height: 5; color: white; background: #12352b; }" + "".join(
+        f" #look-{number} {{ {look}; }}" for number, look in enumerate(LOOKS)
+    )
+
+    def compose(self) -> ComposeResult:
+        for number in range(len(LOOKS)):
+            yield TextLines(id=f"look-{number}")
+
+
 def drawn(strips: Iterable[Strip]) -> list[list[tuple[str, Style | None]]]:
     return [letters([*strip]) for strip in strips]
 
@@ -59,23 +82,25 @@ def the_long_way(lines: TextLines, crop: Region) -> list[Strip]:
     return Widget.render_lines(lines, crop)
 
 
-@pytest.mark.parametrize(
-    "look",
-    ["text-align: left", "text-align: center", "tint: red 40%", "padding: 0 2", "border: round red", "opacity: 50%"],
-)
-@pytest.mark.parametrize("crop", [Region(0, 0, 20, 5), Region(3, 1, 10, 2)])
-@pytest.mark.parametrize("no_colour", ["", "1"])
+@pytest.mark.parametrize("no_colour", [None, "", "1"])
 async def test_the_short_way_and_that_of_textual_draw_the_same(
-    monkeypatch: pytest.MonkeyPatch, look: str, crop: Region, no_colour: str
+    monkeypatch: pytest.MonkeyPatch, no_colour: str | None
 ) -> None:
-    monkeypatch.setenv("NO_COLOR", no_colour)
-    monkeypatch.setattr(OneWidget, "CSS", f"{OneWidget.CSS} #lines {{ {look}; }}")
-    app = OneWidget()
-    async with app.run_test() as pilot:
-        lines = app.query_one(TextLines)
-        lines.update(TEXT)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    if no_colour is not None:
+        monkeypatch.setenv("NO_COLOR", no_colour)
+    async with WidgetsOfAllLooks().run_test(size=(40, 40)) as pilot:
+        widgets = [pilot.app.query_one(f"#look-{number}", TextLines) for number in range(len(LOOKS))]
+        for lines in widgets:
+            lines.update(TEXT)
         await pilot.pause()
-        assert drawn(lines.render_lines(crop)) == drawn(the_long_way(lines, crop))
+        cases = product(zip(LOOKS, widgets, strict=True), (Region(0, 0, 20, 5), Region(3, 1, 10, 2)))
+        others = [
+            (look, crop)
+            for (look, lines), crop in cases
+            if drawn(lines.render_lines(crop)) != drawn(the_long_way(lines, crop))
+        ]
+        assert others == []
 
 
 async def test_only_the_line_that_has_changed_is_made_again() -> None:

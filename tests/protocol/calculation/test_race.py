@@ -102,32 +102,32 @@ def score(ending: Ending, placed: int = 9, direct: int = 3) -> Score:
 SLOWER, FASTER = Timing(9_000, 0, 0, 9_000), Timing(8_000, 0, 0, 8_000)
 
 
-@pytest.mark.parametrize(
-    ("scores", "direct_breaks_ties", "ledger", "winner"),
-    [
-        ((score(Ending.STUCK), score(Ending.STUCK)), False, None, None),
-        ((score(Ending.STUCK, 10), score(Ending.STUCK)), False, None, 0),
-        ((score(Ending.STUCK), score(Ending.STUCK, 10)), False, None, 1),
-        ((score(Ending.WON), score(Ending.STUCK, 10)), False, None, 0),
-        ((score(Ending.ROUND_OVER, 10), score(Ending.WON)), False, None, 1),
-        ((score(Ending.WON), score(Ending.WON)), False, (SLOWER, FASTER), 1),
-        ((score(Ending.WON), score(Ending.WON)), False, (FASTER, SLOWER), 0),
-        ((score(Ending.WON), score(Ending.STUCK)), False, (SLOWER, FASTER), 0),
-        ((score(Ending.RESIGNED, 10), score(Ending.ROUND_OVER)), False, None, 1),
-        ((score(Ending.ROUND_OVER), score(Ending.NOT_REVEALED, 10)), False, None, 0),
-        ((score(Ending.NOT_REVEALED), score(Ending.NOT_REVEALED)), False, None, None),
-        ((score(Ending.AWAY, 9, 4), score(Ending.STUCK)), False, None, None),
-        ((score(Ending.AWAY, 9, 4), score(Ending.STUCK)), True, None, 0),
-        ((score(Ending.STUCK, 9), score(Ending.STUCK, 8, 9)), True, None, 0),
-    ],
-)
-def test_the_winner_follows_from_the_scores(
-    scores: tuple[Score, Score],
-    direct_breaks_ties: bool,
-    ledger: tuple[Timing, Timing] | None,
-    winner: int | None,
-) -> None:
-    assert judge(scores, direct_breaks_ties=direct_breaks_ties, ledger=ledger) == winner
+RESULTS: list[tuple[tuple[Score, Score], bool, tuple[Timing, Timing] | None, int | None]] = [
+    ((score(Ending.STUCK), score(Ending.STUCK)), False, None, None),
+    ((score(Ending.STUCK, 10), score(Ending.STUCK)), False, None, 0),
+    ((score(Ending.STUCK), score(Ending.STUCK, 10)), False, None, 1),
+    ((score(Ending.WON), score(Ending.STUCK, 10)), False, None, 0),
+    ((score(Ending.ROUND_OVER, 10), score(Ending.WON)), False, None, 1),
+    ((score(Ending.WON), score(Ending.WON)), False, (SLOWER, FASTER), 1),
+    ((score(Ending.WON), score(Ending.WON)), False, (FASTER, SLOWER), 0),
+    ((score(Ending.WON), score(Ending.STUCK)), False, (SLOWER, FASTER), 0),
+    ((score(Ending.RESIGNED, 10), score(Ending.ROUND_OVER)), False, None, 1),
+    ((score(Ending.ROUND_OVER), score(Ending.NOT_REVEALED, 10)), False, None, 0),
+    ((score(Ending.NOT_REVEALED), score(Ending.NOT_REVEALED)), False, None, None),
+    ((score(Ending.AWAY, 9, 4), score(Ending.STUCK)), False, None, None),
+    ((score(Ending.AWAY, 9, 4), score(Ending.STUCK)), True, None, 0),
+    ((score(Ending.STUCK, 9), score(Ending.STUCK, 8, 9)), True, None, 0),
+]
+"""The scores of both seats, whether direct plays break ties, the ledger, and the winner."""
+
+
+def test_the_winner_follows_from_the_scores() -> None:
+    wrong = [
+        (found, winner, scores)
+        for scores, direct_breaks_ties, ledger, winner in RESULTS
+        if (found := judge(scores, direct_breaks_ties=direct_breaks_ties, ledger=ledger)) != winner
+    ]
+    assert wrong == []
 
 
 @pytest.mark.parametrize(

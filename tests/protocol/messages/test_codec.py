@@ -33,9 +33,17 @@ types = st.sampled_from(["hello", "create", "join", "watch", "resume", "ready", 
 keys = st.sampled_from(["token", "name", "room", "position", "round", "entropy", "number", "move", "options", "type"])
 
 
-@pytest.mark.parametrize("message", MESSAGES, ids=repr)
-def test_a_message_of_a_client_survives_encoding_and_decoding(message: FromClient) -> None:
-    assert decode_from_client(encode(message)) == message
+def decoded(frame: bytes) -> FromClient | None:
+    """Return the message in a client's frame; None if it is a violation."""
+    try:
+        return decode_from_client(frame)
+    except ProtocolViolation:
+        return None
+
+
+def test_each_message_of_a_client_survives_encoding_and_decoding() -> None:
+    frames = [(encode(message), message) for message in MESSAGES]
+    assert {frame for frame, message in frames if decoded(frame) != message} == set()
 
 
 @pytest.mark.parametrize("viewer", [0, 1, None])
@@ -149,10 +157,12 @@ def test_every_breach_has_a_close_code() -> None:
 
 
 def sentence_of(frame: str) -> str:
-    """Return the sentence of the violation that this frame is."""
-    with pytest.raises(ProtocolViolation) as broken:
+    """Return the sentence of the violation that this frame is, or no text if it is a message."""
+    try:
         decode_from_client(frame)
-    return broken.value.sentence
+    except ProtocolViolation as broken:
+        return broken.sentence
+    return ""
 
 
 @pytest.mark.parametrize(
@@ -179,53 +189,53 @@ TYPES = (
 )
 
 
-@pytest.mark.parametrize(
-    ("frame", "sentence"),
-    [
-        ('{"type":', "the frame is not JSON from line 1, column 8 on; a message is one JSON object."),
-        ("[]", "the frame is a list; it must be an object."),
-        ("{}", "the frame has no type; it must have one, as text."),
-        ('{"type":5}', f"the type of the frame is 5; it must be one of {TYPES}."),
-        ('{"type":"bow"}', f'the type of the frame is "bow"; it must be one of {TYPES}.'),
-        ('{"type":"join"}', "join.room is missing; it must be there."),
-        ('{"type":"join","room":null}', "join.room is null; it must be text."),
-        (
-            '{"type":"join","room":"Amber"}',
-            'join.room is "Amber"; it must be text of the form ^[a-z]+(-[a-z]+){1,5}$.',
-        ),
-        ('{"type":"leave","now":1}', "leave.now is no field of this message; leave it out."),
-        ('{"type":"play","number":0,"move":"sa"}', "play.number is 0; it must be at least 1."),
-        ('{"type":"play","number":100001,"move":"sa"}', "play.number is 100001; it must be at most 100000."),
-        (
-            '{"type":"play","number":1.0,"move":"sa"}',
-            "play.number is 1.0; it must be an integer, written without fraction and exponent.",
-        ),
-        (
-            '{"type":"play","number":1,"move":"s9"}',
-            'play.move is "s9": not a move: source s or a-h, then target 1-8 or a-h; or redeal, stop, resign.',
-        ),
-        (
-            json.dumps({"type": "ready", "round": "00", "entropy_hash": "00" * 32}),
-            'ready.round is "00"; it must be hexadecimal text of 16 bytes, two digits each.',
-        ),
-        (
-            json.dumps({"type": "ready", "round": "zz", "entropy_hash": "00" * 32}),
-            'ready.round is "zz"; it must be hexadecimal text.',
-        ),
-        ('{"type":"create","options":{"listed":1}}', "create.options.listed is 1; it must be true or false."),
-        ('{"type":"create","options":{"best_of":true}}', "create.options.best_of is true; it must be an integer, "),
-        ('{"type":"create","options":{"best_of":3.0}}', "create.options.best_of is 3.0; it must be an integer, "),
-        ('{"type":"create","options":{"best_of":2,"piles":2.5}}', "create.options.piles is 2.5; it must be an integer"),
-        ('{"type":"create","options":{"spectators":1}}', "create.options.spectators is 1; it must be 'horizon', "),
-        ('{"type":"create","options":{"piles":{}}}', "create.options.piles is an object; it must be an integer, "),
-        (
-            json.dumps({"type": "hello", "client": "c" * 61}),
-            f'hello.client is "{"c" * 40}"...; it must be text of at most 60 characters.',
-        ),
-    ],
-)
-def test_a_sentence_says_what_is_wrong_and_what_is_allowed(frame: str, sentence: str) -> None:
-    assert sentence_of(frame).startswith(sentence)
+FAULTS = [
+    ('{"type":', "the frame is not JSON from line 1, column 8 on; a message is one JSON object."),
+    ("[]", "the frame is a list; it must be an object."),
+    ("{}", "the frame has no type; it must have one, as text."),
+    ('{"type":5}', f"the type of the frame is 5; it must be one of {TYPES}."),
+    ('{"type":"bow"}', f'the type of the frame is "bow"; it must be one of {TYPES}.'),
+    ('{"type":"join"}', "join.room is missing; it must be there."),
+    ('{"type":"join","room":null}', "join.room is null; it must be text."),
+    (
+        '{"type":"join","room":"Amber"}',
+        'join.room is "Amber"; it must be text of the form ^[a-z]+(-[a-z]+){1,5}$.',
+    ),
+    ('{"type":"leave","now":1}', "leave.now is no field of this message; leave it out."),
+    ('{"type":"play","number":0,"move":"sa"}', "play.number is 0; it must be at least 1."),
+    ('{"type":"play","number":100001,"move":"sa"}', "play.number is 100001; it must be at most 100000."),
+    (
+        '{"type":"play","number":1.0,"move":"sa"}',
+        "play.number is 1.0; it must be an integer, written without fraction and exponent.",
+    ),
+    (
+        '{"type":"play","number":1,"move":"s9"}',
+        'play.move is "s9": not a move: source s or a-h, then target 1-8 or a-h; or redeal, stop, resign.',
+    ),
+    (
+        json.dumps({"type": "ready", "round": "00", "entropy_hash": "00" * 32}),
+        'ready.round is "00"; it must be hexadecimal text of 16 bytes, two digits each.',
+    ),
+    (
+        json.dumps({"type": "ready", "round": "zz", "entropy_hash": "00" * 32}),
+        'ready.round is "zz"; it must be hexadecimal text.',
+    ),
+    ('{"type":"create","options":{"listed":1}}', "create.options.listed is 1; it must be true or false."),
+    ('{"type":"create","options":{"best_of":true}}', "create.options.best_of is true; it must be an integer, "),
+    ('{"type":"create","options":{"best_of":3.0}}', "create.options.best_of is 3.0; it must be an integer, "),
+    ('{"type":"create","options":{"best_of":2,"piles":2.5}}', "create.options.piles is 2.5; it must be an integer"),
+    ('{"type":"create","options":{"spectators":1}}', "create.options.spectators is 1; it must be 'horizon', "),
+    ('{"type":"create","options":{"piles":{}}}', "create.options.piles is an object; it must be an integer, "),
+    (
+        json.dumps({"type": "hello", "client": "c" * 61}),
+        f'hello.client is "{"c" * 40}"...; it must be text of at most 60 characters.',
+    ),
+]
+
+
+def test_a_sentence_says_what_is_wrong_and_what_is_allowed() -> None:
+    found = [(frame, sentence_of(frame), sentence) for frame, sentence in FAULTS]
+    assert {frame: got for frame, got, sentence in found if not got.startswith(sentence)} == {}
 
 
 def test_a_sentence_does_not_repeat_a_token() -> None:

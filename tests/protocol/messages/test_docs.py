@@ -4,8 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from fairest_protocol.messages.codec import decode_from_client, decode_from_server
 
 PAGE = (Path(__file__).parents[3] / "docs" / "protocol.md").read_text()
@@ -20,11 +18,18 @@ def without_dots(value: Any) -> Any:
     return {key: without_dots(each) for key, each in value.items()} if isinstance(value, dict) else value
 
 
-@pytest.mark.parametrize("line", LINES, ids=range(len(LINES)))
-def test_a_line_of_an_example_is_a_message_of_the_protocol(line: str) -> None:
-    text = json.dumps(without_dots(json.loads(line[2:])))
-    decoded = decode_from_client(text) if line[0] == ">" else decode_from_server(text)
-    assert decoded.type == json.loads(text)["type"]
+def fault_of(line: str) -> str:
+    """Return what is wrong with a line of an example; no text if it is a message of the protocol."""
+    try:
+        fields = without_dots(json.loads(line[2:]))
+        decoded = (decode_from_client if line[0] == ">" else decode_from_server)(json.dumps(fields))
+    except ValueError as error:
+        return str(error)
+    return "" if decoded.type == fields["type"] else f"it is decoded as {decoded.type}"
+
+
+def test_each_line_of_an_example_is_a_message_of_the_protocol() -> None:
+    assert {line[:40]: fault for line in LINES if (fault := fault_of(line))} == {}
 
 
 def test_the_exchange_shows_a_whole_race() -> None:

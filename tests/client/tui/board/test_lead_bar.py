@@ -1,5 +1,7 @@
 """The head of a race: bars of one scale, the lead between them, and the last cards, at every width."""
 
+from itertools import product
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,10 +35,14 @@ def halves(columns: int) -> list[tuple[str, tuple[int, int]]]:
     return [("▌", (0, columns // 2)), ("▐", (columns // 2, columns))]
 
 
-@pytest.mark.parametrize(("counts", "lead"), [((13, 3), "+10"), ((10, 13), "-3"), ((8, 8), "even")])
-@pytest.mark.parametrize("columns", [50, 60, 80, 120, 200])
-def test_the_lead_is_named_at_every_size(columns: int, counts: tuple[int, int], lead: str) -> None:
-    assert f" {lead} " in lead_bar(head(*counts), columns, STYLE).plain
+def test_the_lead_is_named_at_every_size() -> None:
+    leads = {(13, 3): "+10", (10, 13): "-3", (8, 8): "even"}
+    nameless = [
+        (columns, lead)
+        for columns, (counts, lead) in product((50, 60, 80, 120, 200), leads.items())
+        if f" {lead} " not in lead_bar(head(*counts), columns, STYLE).plain
+    ]
+    assert nameless == []
 
 
 @pytest.mark.parametrize("columns", [50, 60, 80, 120, 200])
