@@ -22,8 +22,8 @@ from fairest_cli.session.server_pages import PageUnreadable
 from fairest_cli.session.websocket import Rejected
 from fairest_cli.text.daily_opening import OpenedDaily, describe_opened, fetch_row, open_daily
 from fairest_cli.text.daily_player import race_daily
+from fairest_cli.text.keyboard import reading_lines
 from fairest_cli.text.narration import describe_broken_seal
-from fairest_cli.text.prompt import reading_lines
 from fairest_cli.untrusted_text import as_json_line
 from fairest_protocol.calculation.daily import day_start_ms, next_day
 from fairest_protocol.calculation.rules import Rules

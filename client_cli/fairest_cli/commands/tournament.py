@@ -31,7 +31,7 @@ from fairest_cli.session.server_pages import PageUnreadable
 from fairest_cli.session.tournament_connection import Entering, TournamentConnection
 from fairest_cli.session.tournament_pages import fetch_tournaments
 from fairest_cli.session.websocket import Rejected
-from fairest_cli.text.prompt import reading_lines
+from fairest_cli.text.keyboard import reading_lines
 from fairest_cli.text.tournament import describe_list, describe_standings
 from fairest_cli.text.tournament_opening import open_races
 from fairest_cli.text.tournament_player import follow_tournament

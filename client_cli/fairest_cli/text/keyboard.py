@@ -1,10 +1,11 @@
-"""Lines of standard input, from a keyboard or a pipe, read without blocking the event loop."""
+"""Lines of standard input, from a prompt, a keyboard or a pipe, read without blocking the event loop."""
 
 import asyncio
 import os
 import sys
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
 from typing import Final
 
 READ_BYTES: Final = 4096
@@ -46,6 +47,23 @@ class StandardInput:
             yield line
         # The input has ended for the next reader, too.
         self._lines.put_nowait(None)
+
+
+@contextmanager
+def reading_lines(*, has_prompt: bool = True) -> Iterator[Callable[[], AsyncIterator[str]]]:
+    """Return a function that yields the typed lines, while standard output goes above the prompt.
+
+    Without a terminal that can draw, or without `has_prompt`, the lines of standard input are yielded as they come.
+    """
+    if not (has_prompt and can_draw()):
+        yield StandardInput().lines
+        return
+    # The library of the prompt takes an eighth of the time in which the program starts: it is loaded where it is used.
+    from fairest_cli.text.prompt import Prompt
+
+    prompt = Prompt()
+    with prompt.printing():
+        yield prompt.lines
 
 
 def _read(descriptor: int, loop: asyncio.AbstractEventLoop, lines: "asyncio.Queue[str | None]") -> None:

@@ -4,7 +4,7 @@ import asyncio
 import io
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager, redirect_stdout
 from typing import Final
 
@@ -12,8 +12,6 @@ from prompt_toolkit import PromptSession
 from prompt_toolkit.application import in_terminal
 from prompt_toolkit.output import Output, create_output
 from prompt_toolkit.output.vt100 import Vt100_Output
-
-from fairest_cli.text.keyboard import StandardInput, can_draw
 
 PROMPT: Final = "> "
 
@@ -57,20 +55,6 @@ class Prompt:
                 yield
         finally:
             above.write_now()
-
-
-@contextmanager
-def reading_lines(*, has_prompt: bool = True) -> Iterator[Callable[[], AsyncIterator[str]]]:
-    """Return a function that yields the typed lines, while standard output goes above the prompt.
-
-    Without a terminal that can draw, or without `has_prompt`, the lines of standard input are yielded as they come.
-    """
-    if not (has_prompt and can_draw()):
-        yield StandardInput().lines
-        return
-    prompt = Prompt()
-    with prompt.printing():
-        yield prompt.lines
 
 
 class _AbovePrompt(io.StringIO):

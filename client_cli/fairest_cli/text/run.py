@@ -15,10 +15,10 @@ from fairest_cli.session.room_session import RoomSession
 from fairest_cli.session.viewer_connections import open_guest_seat, open_seat, open_unstored
 from fairest_cli.session.websocket import EntryRequest
 from fairest_cli.text.brief_narration import describe_briefly
+from fairest_cli.text.keyboard import reading_lines
 from fairest_cli.text.line_player import LinePlayer
 from fairest_cli.text.move_text import describe_result
 from fairest_cli.text.narration import as_json_lines, describe_boards, describe_changes, describe_update
-from fairest_cli.text.prompt import reading_lines
 from fairest_protocol.calculation.record_parser import read_record
 from fairest_protocol.messages.options import RoomOptions
 
