@@ -11,6 +11,7 @@ from fairest_protocol.value import replace, replace_in_pair
 from fairest_server.archive.record_proof import BrokenRecord, checking_made_record, prove_record, proving_record
 from tests.support.certified_records import certified_record, dealt_later, forged_records, names_of_forgeries
 from tests.support.forging import Line, lines_of, sound_records, write
+from tests.support.long_tests import parametrize_with_long
 from tests.support.records import file_of, make_record
 
 
@@ -45,7 +46,7 @@ def test_a_proof_in_slices_refuses_a_changed_record() -> None:
         finish(proving_record(content, record.match_id))
 
 
-@pytest.mark.parametrize("number", range(len(sound_records())))
+@parametrize_with_long("number", range(len(sound_records())), quick=8)
 def test_a_sound_record_of_every_kind_is_proved(number: int) -> None:
     prove_lines(sound_records()[number])
 

@@ -34,7 +34,7 @@ CUT = "\u2026"
         "practice",
         "tutorial",
     ],
-    quick=4,
+    quick=2,
 )
 @pytest.mark.usefixtures("home")
 async def test_no_line_of_a_screen_of_60_columns_is_cut(tmp_path: Path, name: str) -> None:
@@ -62,7 +62,9 @@ async def test_a_result_shows_winner_seal_and_what_comes_next(tmp_path: Path, na
         await player.sees("Press r for a rematch.")
 
 
-@pytest.mark.parametrize("name", ["queue", "daily", "daily-result", "leaderboard", "result", "settings", "solution"])
+@parametrize_with_long(
+    "name", ["queue", "daily", "result", "daily-result", "leaderboard", "settings", "solution"], quick=3
+)
 async def test_no_line_of_a_screen_of_50_columns_is_cut(tmp_path: Path, name: str) -> None:
     async with terminal(AtHome(), tmp_path, columns=50, lines=16) as player:
         await ALL[name](player)
