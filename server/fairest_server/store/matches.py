@@ -14,6 +14,7 @@ from redis.asyncio import Redis
 
 from fairest_protocol.messages.matches import PAGE_MATCHES, FinishedMatch, MatchesPage
 from fairest_server.store import keys
+from fairest_server.store.redis.scripts import Script
 
 _TIME_DIGITS: Final = 16
 _CURSOR_BYTES: Final = _TIME_DIGITS + 32
@@ -25,19 +26,16 @@ class MatchList:
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
+        self._add = Script("add_match.lua")
 
     async def add(self, room: str, match: FinishedMatch) -> None:
         """Add a match that was played in this room. Safe to call again, and to cancel: a row is added only once."""
         row = _cursor(match.finished_at_ms, match.match) + match.model_dump_json()
         number = keys.bucket(room)
         by_name = {keys.matches_by_name(number, name) for name in match.names}
-        pipeline = self._redis.pipeline(transaction=False)
-        for key in (keys.matches(number), keys.matches_by_rules(number, match.rules), *sorted(by_name)):
-            pipeline.zadd(key, {row: 0})
-            pipeline.zremrangebyrank(key, 0, -keys.MATCHES_KEPT - 1)
-            pipeline.zremrangebylex(key, "-", _oldest(match.finished_at_ms).replace("[", "("))
-            pipeline.expire(key, keys.RECORD_SECONDS)
-        await pipeline.execute()
+        lists = [keys.matches(number), keys.matches_by_rules(number, match.rules), *sorted(by_name)]
+        limits = (keys.MATCHES_KEPT, _oldest(match.finished_at_ms), keys.RECORD_SECONDS)
+        await self._add.run(self._redis, lists, (row, *limits))
 
     async def page(
         self, now_ms: int, *, name: str | None = None, rules: str | None = None, before: str | None = None
@@ -54,7 +52,7 @@ class MatchList:
                 key = keys.matches_by_name(number, name)
             elif rules is not None:
                 key = keys.matches_by_rules(number, rules)
-            pipeline.zrevrangebylex(key, latest, _oldest(now_ms), 0, PAGE_MATCHES + 1)
+            pipeline.zrevrangebylex(key, latest, f"[{_oldest(now_ms)}", 0, PAGE_MATCHES + 1)
         found = cast("list[list[bytes]]", await pipeline.execute())
         rows = list(islice(merge(*found, reverse=True), PAGE_MATCHES + 1))
         shown = rows[:PAGE_MATCHES]
@@ -83,4 +81,4 @@ def _cursor(at_ms: int, match_id: str) -> str:
 
 def _oldest(now_ms: int) -> str:
     """Return the place in the list before which all records have expired."""
-    return f"[{max(0, now_ms - _KEPT_MS):0{_TIME_DIGITS}x}"
+    return f"{max(0, now_ms - _KEPT_MS):0{_TIME_DIGITS}x}"
