@@ -6,6 +6,7 @@ from typing import cast
 from redis.asyncio import Redis
 
 from fairest_server.store import keys
+from fairest_server.store.newest_codes import NewestCodes
 
 
 class PlayerRooms:
@@ -13,32 +14,19 @@ class PlayerRooms:
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
+        self._codes = NewestCodes(redis, keys.PLAYER_ROOMS_KEPT, keys.PLAYER_ROOMS_SECONDS)
 
     async def remember(self, player_id: str, code: str) -> None:
         """Put a room first among those of a player. Only the newest PLAYER_ROOMS_KEPT are kept."""
-        name = keys.player_rooms(player_id)
-        pipeline = self._redis.pipeline(transaction=False)
-        pipeline.lrem(name, 0, code)
-        pipeline.lpush(name, code)
-        pipeline.ltrim(name, 0, keys.PLAYER_ROOMS_KEPT - 1)
-        pipeline.expire(name, keys.PLAYER_ROOMS_SECONDS)
-        await pipeline.execute()
+        await self._codes.remember(keys.player_rooms(player_id), code)
 
     async def forget(self, player_id: str, code: str) -> None:
         """Remove a room from those of a player."""
-        pipeline = self._redis.pipeline(transaction=False)
-        pipeline.lrem(keys.player_rooms(player_id), 0, code)
-        await pipeline.execute()
+        await self._codes.forget(keys.player_rooms(player_id), code)
 
     async def open_rooms(self, player_id: str) -> Sequence[str]:
         """Return those of a player's rooms that exist and are not closed, the newest first."""
-        name = keys.player_rooms(player_id)
-        pipeline = self._redis.pipeline(transaction=False)
-        pipeline.lrange(name, 0, -1)
-        pipeline.expire(name, keys.PLAYER_ROOMS_SECONDS)
-        found, _ = cast("tuple[list[bytes], bool]", await pipeline.execute())
-        # Two requests at the same moment may have added a room twice.
-        codes = list(dict.fromkeys(code.decode() for code in found))
+        codes = await self._codes.read(keys.player_rooms(player_id))
         if not codes:
             return ()
         pipeline = self._redis.pipeline(transaction=False)
