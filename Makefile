@@ -10,7 +10,7 @@ NODE_FOLDER := $(VENV)/node
 NODE_TOOLS := $(NODE_FOLDER)/installed
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 # More than there are cores: many tests wait, for a grace period, a lapse, a heartbeat.
-PARALLEL := -n 6 --dist worksteal
+PARALLEL := -n 5 --dist worksteal
 # The tests start some hundred servers and clients, each of which would compile all modules anew.
 test test-long test-redis: export PYTHONDONTWRITEBYTECODE :=
 

@@ -14,6 +14,9 @@ from tests.support.forging import Line, lines_of, sound_records, write
 from tests.support.long_tests import parametrize_with_long
 from tests.support.records import file_of, make_record
 
+KINDS = 23
+"""The kinds of match in `sound_records`."""
+
 
 def prove_lines(lines: list[Line]) -> None:
     """Prove the record of these lines, which are chained and signed here."""
@@ -46,9 +49,13 @@ def test_a_proof_in_slices_refuses_a_changed_record() -> None:
         finish(proving_record(content, record.match_id))
 
 
-@parametrize_with_long("number", range(len(sound_records())), quick=8)
+@parametrize_with_long("number", range(KINDS), quick=8)
 def test_a_sound_record_of_every_kind_is_proved(number: int) -> None:
     prove_lines(sound_records()[number])
+
+
+def test_each_kind_of_record_has_its_case() -> None:
+    assert len(sound_records()) == KINDS
 
 
 def test_the_sound_record_of_a_certified_match_is_proved() -> None:

@@ -4,6 +4,8 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.support.observed import observed_server
 from tests.support.promtool import RULES, check_rules, needs_promtool
 
@@ -21,6 +23,7 @@ def test_prometheus_accepts_every_expression_of_the_dashboard(tmp_path: Path) ->
     assert check_rules(path) == ""
 
 
+@pytest.mark.long
 async def test_a_fresh_server_exports_every_metric_that_the_dashboard_and_the_alarms_name(
     redis_url: str, tmp_path: Path
 ) -> None:

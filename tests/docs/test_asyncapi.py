@@ -3,21 +3,23 @@
 import json
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from jsonschema import Draft7Validator
 
-from docs.asyncapi import CHANNEL, make_asyncapi
+from docs.asyncapi import CHANNEL
 from fairest_protocol.calculation.cards import full_deck
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.messages.codec import ProtocolViolation, decode_from_client, decode_from_server
 from fairest_protocol.messages.from_client import FromClient, GetRecord, Leave, Play
 from fairest_protocol.messages.from_server import FromServer, MatchRecord
 from fairest_protocol.messages.refusals import Breach, CloseCode
+from tests.support.long_tests import parametrize_with_long
 from tests.support.wire_client import WireClient, open_raw_client, racing_players
 
-DOCUMENT = json.loads(make_asyncapi())
+DOCUMENT = json.loads((Path(__file__).parents[2] / "docs/asyncapi.json").read_text())
 MESSAGES = DOCUMENT["components"]["messages"]
 SCHEMAS = DOCUMENT["components"]["schemas"]
 OPERATIONS = DOCUMENT["operations"]
@@ -69,7 +71,7 @@ def test_each_example_fits_its_schema() -> None:
     assert {name: found for name in MESSAGES if (found := faults(name, example_of(name)))} == {}
 
 
-@pytest.mark.parametrize("name", CLIENTS)
+@parametrize_with_long("name", CLIENTS, quick=10)
 async def test_a_server_answers_an_example_with_one_of_its_replies(name: str, server_url: str) -> None:
     async with open_raw_client(server_url) as client:
         if name != "Hello":

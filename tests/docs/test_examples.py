@@ -172,6 +172,7 @@ async def test_both_bots_come_back_when_the_server_is_killed_in_the_race(fleet: 
     assert verdicts(tmp_path, [record.read_text("utf-8")]) == [""]
 
 
+@pytest.mark.long
 def test_the_verifier_accepts_every_kind_of_match(tmp_path: Path) -> None:
     rules = (*SHORT_RULES, *LONG_RULES)
     texts = [write(lines_of(signed_record(raced(seed, RoomOptions(rules=each))))) for seed, each in enumerate(rules)]

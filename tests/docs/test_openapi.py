@@ -4,13 +4,13 @@ import json
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 from redis.asyncio import Redis
 
-from docs.openapi import make_openapi
 from fairest_protocol.messages.from_client import Create
 from fairest_protocol.messages.options import RoomOptions
 from fairest_server.edge.admission import Admission
@@ -26,6 +26,7 @@ from fairest_server.store.redis.durability import read_durability
 from tests.support.daily import LONG_AGO, open_long_ago
 from tests.support.limited import Limited, limited_server
 from tests.support.listed_matches import make_row
+from tests.support.long_tests import parametrize_with_long
 from tests.support.processes import redis_process
 from tests.support.raw_http import Answer, ask
 from tests.support.records import store_records
@@ -33,7 +34,7 @@ from tests.support.tournaments import play_a_cup
 from tests.support.waiting import until
 from tests.support.wire_client import open_client, racing_players
 
-DOCUMENT = json.loads(make_openapi())
+DOCUMENT = json.loads((Path(__file__).parents[2] / "docs/openapi.json").read_text())
 PATHS: Mapping[str, Mapping[str, Any]] = DOCUMENT["paths"]
 SHARED = [path for path, methods in PATHS.items() if methods["get"]["tags"] == ["shared"]]
 FRIEND = "https://friend.example"
@@ -163,7 +164,7 @@ async def test_an_answer_to_a_wrong_request_is_the_one_described(
     assert (answer.status, answer_faults(path, answer)) == (status, [])
 
 
-@pytest.mark.parametrize("path", SHARED)
+@parametrize_with_long("path", SHARED, quick=5)
 async def test_a_refusal_for_the_host_is_the_one_described(limited: Limited, path: str) -> None:
     async with limited(own_hosts="play.example") as url:
         answer = await ask(url, asked(path), host="evil.example")
@@ -221,14 +222,14 @@ async def test_the_answers_while_redis_is_away_are_the_ones_described() -> None:
 
 
 @pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize("method", ["head", "options"])
+@parametrize_with_long("method", ["head", "options"], quick=1)
 async def test_the_answer_to_another_method_is_the_one_described(limited: Limited, path: str, method: str) -> None:
     async with limited() as url:
         answer = await ask(url, asked(path), method=method.upper())
     assert answer_faults(path, answer, method) == []
 
 
-@pytest.mark.parametrize("path", SHARED)
+@parametrize_with_long("path", SHARED, quick=5)
 async def test_the_origin_of_a_named_site_stands_in_the_answer(limited: Limited, path: str) -> None:
     async with limited(origins=FRIEND) as url:
         answer = await ask(url, asked(path), f"Origin: {FRIEND}")

@@ -6,12 +6,12 @@ import sys
 from itertools import product
 from pathlib import Path
 
-from docs.typescript import comment, make_typescript
+from docs.typescript import comment
 from fairest_protocol.calculation.cards import full_deck
 from fairest_protocol.calculation.moves import MOVES
 
 ROOT = Path(__file__).parents[2]
-TYPES = make_typescript()
+TYPES = (ROOT / "docs/types/fairest.d.ts").read_text()
 
 
 def texts_of(name: str) -> set[str]:

@@ -7,6 +7,7 @@ import pytest
 
 from fairest_protocol.messages.refusals import CLOSE_CODES, SENTENCES, Breach, CloseCode, Refusal
 from tests.support import provoking_moves, provoking_rooms
+from tests.support.long_tests import parametrize_with_long
 from tests.support.provoking import Deployment, Ending
 from tests.support.provoking_breaches import breach
 from tests.support.provoking_closes import silent_close
@@ -31,13 +32,13 @@ def deployment(redis_url: str) -> Deployment:
     return Deployment(redis_url)
 
 
-@pytest.mark.parametrize("code", list(REFUSALS))
+@parametrize_with_long("code", list(REFUSALS), quick=15)
 async def test_a_refusal_has_its_code_and_its_sentence(deployment: Deployment, code: Refusal) -> None:
     refused = await REFUSALS[code](deployment)
     assert (refused.code, refused.sentence) == (code, MORE.get(code, SENTENCES[code]))
 
 
-@pytest.mark.parametrize("code", list(breach))
+@parametrize_with_long("code", list(breach), quick=6)
 async def test_a_breach_is_named_before_the_connection_is_closed_with_its_code(
     deployment: Deployment, code: Breach
 ) -> None:

@@ -103,6 +103,7 @@ async def test_a_round_robin_of_many_players_is_refused(server_url: str) -> None
         assert "16 players at most" in (await client.expect_refusal(request)).sentence
 
 
+@pytest.mark.long
 async def test_many_tournaments_of_one_player_are_refused(fleet: Fleet) -> None:
     url = await fleet.start("--rooms-per-player", "1")
     async with open_client(url) as client:

@@ -25,6 +25,7 @@ async def gauges(server: ObservedServer) -> tuple[float, ...]:
     return tuple(found[name] for name in GAUGES)
 
 
+@pytest.mark.long
 async def test_a_race_with_a_spectator_is_two_players_one_spectator_and_one_race(server: ObservedServer) -> None:
     async with racing_players(server.url) as (first, _), open_client(server.url) as spectator:
         await spectator.enter(Watch(room=first.room))

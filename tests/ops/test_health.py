@@ -11,7 +11,6 @@ import pytest
 
 from fairest_server.ops import health
 from tests.support.certificates import make_certificate
-from tests.support.long_tests import parametrize_with_long
 from tests.support.processes import Fleet
 
 
@@ -24,7 +23,8 @@ async def check(**variables: str) -> tuple[int | None, str]:
     return process.returncode, errors.decode()
 
 
-@parametrize_with_long("host", ["127.0.0.1", "0.0.0.0"], quick=1)
+@pytest.mark.long
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
 async def test_a_server_that_lives_is_healthy(fleet: Fleet, host: str) -> None:
     url = await fleet.start("--host", host)
     assert await check(FAIREST_HOST=host, FAIREST_PORT=str(urlsplit(url).port)) == (0, "")

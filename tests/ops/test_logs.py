@@ -222,6 +222,7 @@ def test_a_room_log_that_cannot_be_read_is_logged_with_its_room_and_without_its_
     }
 
 
+@pytest.mark.long
 def test_nothing_that_a_client_does_is_a_warning(server_log: ServerLog) -> None:
     """Otherwise any client could fill the log that wakes an operator."""
     loud = [line for line in server_log.lines if line["level"] != "info" and line.get("room") != server_log.unreadable]

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from fairest_server.ops import service_manager
-from tests.support.long_tests import parametrize_with_long
 from tests.support.processes import SERVER_COMMAND, end_process
 from tests.support.waiting import PATIENCE_SECONDS
 
@@ -53,7 +52,8 @@ async def service(redis_url: str, address: str, *options: str) -> AsyncIterator[
         await end_process(process)
 
 
-@parametrize_with_long("workers", ["1", "2"], quick=1)
+@pytest.mark.long
+@pytest.mark.parametrize("workers", ["1", "2"])
 async def test_a_server_reports_that_it_is_ready_and_that_it_stops(redis_url: str, address: str, workers: str) -> None:
     with manager_socket(address) as listening:
         async with service(redis_url, address, "--workers", workers) as process:

@@ -22,6 +22,7 @@ from fairest_protocol.messages.daily import DailySeal, DailyView
 from fairest_protocol.messages.entries import Entry, Moved, Turned
 from fairest_server.daily.attempt import Attempt, begin, replay, show_all, show_move
 from tests.support.daily import BEACON, SECRET, careless_moves, sealed_deal
+from tests.support.long_tests import parametrize_with_long
 from tests.support.page_modules import ask_page
 
 DAY = "2026-11-24"
@@ -180,7 +181,7 @@ def test_a_beacon_by_drand_is_checked_as_by_fairest(monkeypatch: pytest.MonkeyPa
     assert [fault is None for fault in expected] == [True, False, True, False, False, False, False]
 
 
-@pytest.mark.parametrize("drand", ["", "00" * 47, 7, {}, ["00" * 48], "xy" * 48])
+@parametrize_with_long("drand", ["", "00" * 47, 7, {}, ["00" * 48], "xy" * 48], quick=2)
 def test_the_page_finds_a_signature_wrong_that_is_none(drand: object) -> None:
     seal = {"round": "", "commitment": "", "beacon_number": 1, "beacon": "", "drand": drand}
     [fault] = ask_page([{"ask": "daily_beacon", "day": DAY, "seal": seal}])

@@ -26,6 +26,7 @@ from tests.protocol.calculation.test_tournament_record import make_record as mak
 from tests.protocol.calculation.test_tournament_record import without_end
 from tests.support.drand import sign_drand
 from tests.support.forging import SIGNER
+from tests.support.long_tests import parametrize_with_long
 from tests.support.page_modules import ask_page
 from tests.support.races import KEY
 
@@ -156,7 +157,7 @@ def test_the_page_agrees_with_verify_on_every_forged_record(
         assert (expected["fault"] is None) == (verdict["fault"] is None), f"{expected} / {verdict}\n{forged[:2000]}"
 
 
-@pytest.mark.parametrize("text", ["", "\n\n", "{}\n{}\n", ATTEMPT.text()[:-1], ATTEMPT.text() + "\n", "[]\n"])
+@parametrize_with_long("text", ["", ATTEMPT.text()[:-1], "\n\n", "{}\n{}\n", ATTEMPT.text() + "\n", "[]\n"], quick=2)
 def test_a_text_that_is_no_record_is_refused_with_a_sentence(text: str) -> None:
     [verdict] = ask_solo(text)
     assert verdict["fault"].startswith("It is not written as")

@@ -119,6 +119,7 @@ def test_a_snapshot_of_a_cut_log_is_the_fold_of_all_that_was_shown_since_the_beg
         assert (snapshot.position, snapshot.scene) == (len(shown), scene(whole[0].after, shown))
 
 
+@pytest.mark.long
 @given(seeds, any_options, viewers)
 def test_a_viewer_that_saw_all_before_the_checkpoint_goes_on_where_it_stood(
     seed: int, options: RoomOptions, viewer: int | None
@@ -135,6 +136,7 @@ def test_a_viewer_that_saw_all_before_the_checkpoint_goes_on_where_it_stood(
             assert texts[0] == texts[1]
 
 
+@pytest.mark.long
 @given(seeds, any_options, viewers)
 def test_a_viewer_from_before_the_checkpoint_gets_a_snapshot(
     seed: int, options: RoomOptions, viewer: int | None
@@ -293,6 +295,7 @@ def test_a_record_holds_the_newest_rounds_that_were_called_off() -> None:
     assert len(record.rounds) == MAX_CALLED_OFF + 1
 
 
+@pytest.mark.long
 def test_a_checkpoint_among_rounds_that_are_called_off_is_of_bounded_size() -> None:
     sizes = []
     for called_off in (MAX_CALLED_OFF + 5, MAX_CALLED_OFF + 50):

@@ -39,6 +39,7 @@ async def test_a_file_that_is_there_is_not_replaced(redis: BatchingRedis, redis_
     assert "File exists" in ran.errors
 
 
+@pytest.mark.long
 async def test_a_loaded_key_is_that_of_the_next_server(
     redis: BatchingRedis, redis_url: str, settings_for_tests: Settings, tmp_path: Path
 ) -> None:

@@ -26,6 +26,7 @@ from fairest_server.settings import Settings
 from fairest_server.store import keys
 from fairest_server.store.redis.clients import make_client
 from tests.support.history import read_room, read_steps
+from tests.support.long_tests import parametrize_with_long
 from tests.support.processes import Fleet, serving_fleet
 from tests.support.waiting import until
 from tests.support.wire_client import QUICK, WireClient, open_client, racing_players
@@ -85,7 +86,7 @@ async def test_after_a_race_the_log_gives_exactly_the_boards_that_everybody_saw(
     await race_and_compare((server_url, server_url), server_url, redis_url)
 
 
-@pytest.mark.parametrize("name", [name for name in VARIANTS if name != "classic"])
+@parametrize_with_long("name", [name for name in VARIANTS if name != "classic"], quick=3)
 async def test_every_variant_is_raced_to_the_end(server_url: str, redis_url: str, name: str) -> None:
     options = QUICK.model_copy(update={"rules": name})
     await race_and_compare((server_url, server_url), server_url, redis_url, options)

@@ -135,6 +135,7 @@ async def test_a_tournament_changes_no_rating(server_url: str, redis: BatchingRe
     assert (await operate(redis_url, "recompute")).written == RIGHT
 
 
+@pytest.mark.long
 async def test_recompute_without_any_rating_finds_no_difference(redis: BatchingRedis, redis_url: str) -> None:
     await redis.ping()
     ran = await operate(redis_url, "recompute")

@@ -5,6 +5,7 @@ import random
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict
+from functools import cache
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -52,13 +53,19 @@ def lines_of(record: Record) -> list[Line]:
 
 
 def sound_records() -> list[list[Line]]:
-    """Return the lines of records of every kind of match that a server can run."""
+    """Return the lines of records of every kind of match that a server can run, a copy each time."""
+    records: list[list[Line]] = json.loads(_sound_records())
+    return records
+
+
+@cache
+def _sound_records() -> str:
     tables = [_played(seed, RoomOptions(rules=rules)) for seed, rules in enumerate(("classic", "redeal", "betsy-ross"))]
     tables += [_played(seed, RoomOptions(best_of=3, direct_breaks_ties=True)) for seed in range(4, 8)]
     tables += [_broken_off(8), _called_off_before(9), _called_off_at_the_end(10), _left(11), _closed(12)]
     tables += [_not_revealed(13, ()), _not_revealed(14, (1,)), _resigned(15, ()), _resigned(16, (0,)), _timed_out(17)]
     tables += credited_tables()
-    return [lines_of(signed_record(table)) for table in tables]
+    return json.dumps([lines_of(signed_record(table)) for table in tables])
 
 
 def _played(seed: int, options: RoomOptions) -> Table:

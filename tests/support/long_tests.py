@@ -1,7 +1,6 @@
 """Tests of which `make test` runs a few values, and `make test-long` all others."""
 
 from collections.abc import Callable, Iterable
-from itertools import product
 from typing import Any
 
 import pytest
@@ -20,15 +19,6 @@ def parametrize_with_long(
         value if place < quick else _as_long(value, has_one_name=has_one_name) for place, value in enumerate(values)
     ]
     return pytest.mark.parametrize(names, marked, ids=ids)
-
-
-def parametrize_pairs_with_long(
-    names: tuple[str, str], firsts: Iterable[Any], seconds: Iterable[Any]
-) -> pytest.MarkDecorator:
-    """Return a `pytest.mark.parametrize` of all pairs, in which those without the first of either kind are long."""
-    some, others = list(firsts), list(seconds)
-    quick = dict.fromkeys([*((some[0], other) for other in others), *((one, others[0]) for one in some)])
-    return parametrize_with_long(names, dict.fromkeys([*quick, *product(some, others)]), quick=len(quick))
 
 
 def _as_long(value: Any, *, has_one_name: bool) -> Any:

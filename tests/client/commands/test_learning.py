@@ -36,6 +36,7 @@ def test_the_analysis_has_the_line_that_wins(lines: str) -> None:
     assert "this deal can be won, in 76 moves." in lines
 
 
+@pytest.mark.long
 def test_the_analysis_says_how_hard_the_deal_is(lines: str) -> None:
     assert "The club rival" in lines
 

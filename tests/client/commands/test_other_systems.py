@@ -75,6 +75,7 @@ def test_a_client_without_unix_reads_a_record(tmp_path: Path, environment: dict[
     assert done.stdout.startswith("WRONG: ")
 
 
+@pytest.mark.long
 async def test_a_client_without_unix_opens_a_room_on_a_server_of_others(
     server_url: str, environment: dict[str, str]
 ) -> None:

@@ -53,6 +53,7 @@ async def test_a_player_chooses_when_a_program_may_come_and_its_level() -> None:
     assert (wish.rival_after_seconds, wish.rival_level) == (0, "club")
 
 
+@pytest.mark.long
 async def test_a_player_who_races_no_program_waits_on() -> None:
     wish = await wish_of("--no-rival", "--rules", "easy")
     assert (wish.rules, wish.rival_after_seconds) == ("easy", None)

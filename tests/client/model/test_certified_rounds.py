@@ -16,6 +16,7 @@ from fairest_protocol.messages.options import RoomOptions
 from fairest_server.room.commands import DealStep
 from fairest_server.room.state import round_seed
 from fairest_server.room.view import scene, view
+from tests.support.long_tests import parametrize_with_long
 from tests.support.races import KEY, Table, choose_any
 
 CERTIFIED = RoomOptions(certified=1).resolved()
@@ -56,7 +57,9 @@ def test_an_honest_certified_round_is_proved_to_every_viewer(seed: int, step: in
     assert list(describe_proof(proved))[-1] == f"Certified deal: proved winnable at step {step + 1} of 16{before}."
 
 
-@pytest.mark.parametrize(("seed", "step", "right"), [(FIRST, 1, 1), (FIRST, 15, 1), (SECOND, 0, 2), (SECOND, 2, 2)])
+@parametrize_with_long(
+    ("seed", "step", "right"), [(FIRST, 1, 1), (SECOND, 0, 2), (FIRST, 15, 1), (SECOND, 2, 2)], quick=2
+)
 def test_a_server_that_deals_another_step_cheats(seed: int, step: int, right: int) -> None:
     shown = view(raced_at(awaiting(seed), step).steps, 0)
     sentence = f"The server dealt step {step + 1} of the certified round, where step {right} is to be dealt."

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from functools import cache
 
 import pytest
 
@@ -9,12 +10,15 @@ from fairest_cli.records.record_check import WrongRecord, verify_record
 from tests.docs.test_examples import verdicts
 from tests.support import second_verifier
 from tests.support.forging import Line, lines_of, sign_rounds, sound_records, write
-from tests.support.long_tests import parametrize_with_long
 from tests.support.page_modules import ask_page
 from tests.support.races_apart import certified_and_credited, credited_tables
 from tests.support.records import signed_record
 
-SOUND = [lines_of(signed_record(table)) for table in (*credited_tables(), certified_and_credited())]
+
+@cache
+def sound() -> list[list[Line]]:
+    """Return records of matches with credit, the last of a certified deal, made once for all tests."""
+    return [lines_of(signed_record(table)) for table in (*credited_tables(), certified_and_credited())]
 
 
 def find(lines: list[Line], kind: str, **fields: object) -> Line:
@@ -80,7 +84,7 @@ FORGERIES = (
 
 def stopped_too_soon() -> list[Line]:
     """Return the record of a server that stopped the seat behind as soon as the other one had placed every card."""
-    lines: list[Line] = json.loads(json.dumps(SOUND[4]))
+    lines: list[Line] = json.loads(json.dumps(sound()[4]))
     stop = find(lines, "stop", ending="round_over")
     stop["at_ms"] = max(line["at_ms"] for line in lines if line["type"] == "move")
     return lines
@@ -88,7 +92,7 @@ def stopped_too_soon() -> list[Line]:
 
 def stopped_without_a_winner() -> list[Line]:
     """Return the record of a server that ended a round as if a seat had won."""
-    lines: list[Line] = json.loads(json.dumps(SOUND[4]))
+    lines: list[Line] = json.loads(json.dumps(sound()[4]))
     wins = max(place for place, line in enumerate(lines) if line["type"] == "move")
     del lines[wins]
     return lines
@@ -97,15 +101,15 @@ def stopped_without_a_winner() -> list[Line]:
 def credited_elsewhere() -> list[Line]:
     """Return the record of a match without credit that has a ledger."""
     lines: list[Line] = json.loads(json.dumps(sound_records()[0]))
-    find(lines, "result")["ledger"] = SOUND[0][-2]["ledger"]
+    find(lines, "result")["ledger"] = sound()[0][-2]["ledger"]
     return lines
 
 
 def forged(forge: Callable[[list[Line]], None]) -> list[str]:
     """Return each sound record with this forgery, signed again."""
     texts = []
-    for sound in SOUND:
-        lines: list[Line] = json.loads(json.dumps(sound))
+    for record in sound():
+        lines: list[Line] = json.loads(json.dumps(record))
         forge(lines)
         sign_rounds(lines)
         texts.append(write(lines))
@@ -129,7 +133,7 @@ def second_fault(text: str) -> str:
 
 
 def test_every_verifier_accepts_what_a_server_writes(tmp_path_factory: pytest.TempPathFactory) -> None:
-    texts = [write(lines) for lines in SOUND]
+    texts = [write(lines) for lines in sound()]
     page = [verdict["fault"] for verdict in ask_page({"ask": "verify", "text": text, "key": None} for text in texts)]
     faults = [[our_fault(text), second_fault(text)] for text in texts]
     example = verdicts(tmp_path_factory.mktemp("records"), texts)
@@ -147,7 +151,8 @@ def test_every_verifier_refuses_a_forged_ledger(
     assert all([*map(our_fault, texts), *map(second_fault, texts), *page, *example])
 
 
-@parametrize_with_long("make", [stopped_too_soon, stopped_without_a_winner, credited_elsewhere], quick=1)
+@pytest.mark.long
+@pytest.mark.parametrize("make", [stopped_too_soon, stopped_without_a_winner, credited_elsewhere])
 def test_every_verifier_refuses_a_round_that_was_ended_wrongly(
     make: Callable[[], list[Line]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -60,6 +60,7 @@ async def test_a_server_at_home_that_is_killed_leaves_no_engine_behind() -> None
     await until(is_gone, "its Redis is gone")
 
 
+@pytest.mark.long
 async def test_a_server_at_home_ignores_the_settings_of_a_server_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAIREST_REDIS_URL", "redis://127.0.0.1:1")
     monkeypatch.setenv("FAIREST_WORKRES", "4")

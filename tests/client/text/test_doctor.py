@@ -56,6 +56,7 @@ async def test_a_server_that_was_asked_for_and_does_not_answer_is_a_fault() -> N
     assert findings["server"].is_fault
 
 
+@pytest.mark.long
 async def test_a_server_of_our_own_starts(server_url: str) -> None:
     assert "starts in" in (await found(server_url))["own server"].sentence
 

@@ -85,6 +85,7 @@ async def test_a_room_chooses_its_grace_period(tmp_path: Path) -> None:
         assert options_from(form.query_one(ChoiceList)).grace_seconds == 300
 
 
+@pytest.mark.long
 async def test_a_rival_is_wished_for_at_the_level_of_the_last_results(home: Path, server_url: str) -> None:
     records_folder().mkdir(parents=True)
     for number in (1, 2):

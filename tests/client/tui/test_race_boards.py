@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -19,8 +20,9 @@ from fairest_protocol.calculation.board import Board
 from fairest_protocol.messages.options import RoomOptions
 from tests.support import staged
 from tests.support.full_screen import Terminal, terminal
-from tests.support.long_tests import parametrize_pairs_with_long, parametrize_with_long
+from tests.support.long_tests import parametrize_with_long
 
+RULES = ["classic", "easy", "senior", "betsy-ross"]
 SIZES = [(50, 16), (60, 20), (80, 24), (120, 40), (200, 60)]
 
 
@@ -56,7 +58,9 @@ async def test_a_click_on_a_pile_picks_up_its_top_card_at_every_size(tmp_path: P
         await player.sees("Foundation 1 needs a 3, not the 7")
 
 
-@parametrize_pairs_with_long(("rules", "size"), ["classic", "easy", "senior", "betsy-ross"], SIZES)
+@parametrize_with_long(
+    ("rules", "size"), dict.fromkeys([*zip(RULES, SIZES, strict=False), *product(RULES, SIZES)]), quick=len(RULES)
+)
 async def test_every_slot_is_on_the_screen_in_full(tmp_path: Path, rules: str, size: tuple[int, int]) -> None:
     async with staged_race(tmp_path, size, rules=rules) as player:
         slots = list(player.app.screen.query(TableSlot))

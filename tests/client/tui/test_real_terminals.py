@@ -11,7 +11,6 @@ import pytest
 
 from fairest_protocol.messages.from_client import Create
 from tests.client.tui.test_full_screen import CALM
-from tests.support.long_tests import parametrize_with_long
 from tests.support.processes import CLIENT_COMMAND, Fleet
 from tests.support.real_terminal import RealTerminal, shell_on_terminal
 from tests.support.wire_client import open_client
@@ -82,7 +81,8 @@ async def test_a_client_that_stood_still_is_back_in_its_race_and_says_for_how_lo
             await asyncio.to_thread(player.sees, "on pile a")
 
 
-@parametrize_with_long("environment", WITHOUT_UTF8, quick=1, ids=lambda chosen: "".join(chosen.values()))
+@pytest.mark.long
+@pytest.mark.parametrize("environment", WITHOUT_UTF8, ids=lambda chosen: "".join(chosen.values()))
 def test_a_terminal_without_utf8_gets_ascii(tmp_path: Path, environment: dict[str, str]) -> None:
     with client(tmp_path, **environment) as player:
         player.sees("Quit", "AS", "2H", "3C", "4D")

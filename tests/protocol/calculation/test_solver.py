@@ -4,8 +4,6 @@ import random
 from functools import cache
 from itertools import islice
 
-import pytest
-
 from fairest_protocol.calculation.cards import Card
 from fairest_protocol.calculation.deal import Deal, make_deal
 from fairest_protocol.calculation.exhaustion import Verdict
@@ -70,7 +68,7 @@ def test_the_tiny_deals_are_of_both_kinds(count: int) -> None:
     assert min(verdicts.count(True), verdicts.count(False)) > count // 8
 
 
-@pytest.mark.parametrize("variant", [name for name in VARIANTS if name not in ("single", "betsy-ross")])
+@parametrize_with_long("variant", [name for name in VARIANTS if name not in ("single", "betsy-ross")], quick=3)
 def test_each_line_of_the_solver_wins_by_the_rules(variant: str) -> None:
     rules, chance = choose_rules(variant), random.Random(variant)
     deals = [make_deal(rules, chance.randbytes(32)) for _ in range(4)]

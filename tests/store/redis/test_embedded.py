@@ -221,6 +221,7 @@ async def test_a_file_of_an_earlier_engine_becomes_private(folder: Path) -> None
         assert [file.name for file in files if file.stat().st_mode & 0o077] == []
 
 
+@pytest.mark.long
 async def test_a_server_makes_files_that_only_its_user_may_read(folder: Path) -> None:
     server = await start_server(folder)
     try:

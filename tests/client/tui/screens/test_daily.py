@@ -122,6 +122,7 @@ async def test_home_begins_no_attempt_before_enter(server_url: str, redis: Redis
         assert await begun_attempts(redis) == 0
 
 
+@pytest.mark.long
 async def test_enter_in_the_form_begins_the_attempt(server_url: str, redis: Redis, tmp_path: Path) -> None:
     await deal_today(redis, server_url)
     async with terminal(AtHome(server_url, "ann"), tmp_path) as player:

@@ -95,7 +95,8 @@ async def test_each_entry_opens_by_its_key_and_closes_again(home: Path, key: str
         await player.is_on(HomeScreen)
 
 
-@parametrize_with_long("size", [(50, 16), (60, 20)], quick=1, ids=str)
+@pytest.mark.long
+@pytest.mark.parametrize("size", [(50, 16), (60, 20)], ids=str)
 async def test_every_entry_of_the_list_is_reached_by_the_arrows(home: Path, size: tuple[int, int]) -> None:
     columns, lines = size
     async with terminal(AtHome(), home, columns=columns, lines=lines) as player:
