@@ -11,6 +11,7 @@ NODE_TOOLS := $(NODE_FOLDER)/installed
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 # More than there are cores: many tests wait, for a grace period, a lapse, a heartbeat.
 PARALLEL := -n 5 --dist worksteal
+test-long: PARALLEL := -n 6 --dist worksteal
 # The tests start some hundred servers and clients, each of which would compile all modules anew.
 test test-long test-redis: export PYTHONDONTWRITEBYTECODE :=
 
