@@ -14,11 +14,13 @@ from fairest_protocol.messages.from_client import Create, GetLobby, Join, Leave,
 from fairest_protocol.messages.from_server import Left, LeftQueue, LobbyPage, Queued, Snapshot
 from fairest_protocol.messages.refusals import CLOSE_CODES, Breach, Refusal
 from fairest_protocol.value import replace
+from fairest_server.app import running
 from fairest_server.edge import session
+from fairest_server.settings import Settings
 from fairest_server.store import keys
 from fairest_server.store.tickets import Change, Tickets
 from tests.support.limited import Limited
-from tests.support.processes import Fleet
+from tests.support.processes import Fleet, redis_process
 from tests.support.waiting import PATIENCE_SECONDS, until
 from tests.support.wire_client import WireClient, open_client
 
@@ -384,6 +386,22 @@ async def test_a_player_whose_process_is_killed_behind_an_open_room_is_paired_on
             await begin(bob)
             assert (await again.receive_a(Snapshot)).room == (await bob.receive_a(Snapshot)).room
     await until_queue_is_empty(redis)
+
+
+@pytest.mark.long
+async def test_a_player_in_an_open_room_is_found_by_the_next_who_waits_after_redis_was_killed() -> None:
+    with redis_process("--appendonly", "yes", "--appendfsync", "always") as engine:
+        async with (
+            running(Settings(port=0, redis_url=engine.url)) as url,
+            open_client(url) as ann,
+            open_client(url) as bob,
+        ):
+            await open_to_rival(ann)
+            engine.kill()
+            assert (await bob.expect_refusal(Queue())).code is Refusal.TRY_AGAIN
+            engine.start()
+            await begin(bob)
+            assert (await ann.receive_a(Snapshot)).room == (await bob.receive_a(Snapshot)).room
 
 
 async def test_a_race_against_a_rival_of_the_queue_credits_distance(server_url: str) -> None:
