@@ -101,7 +101,7 @@ def _no_process_is_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[No
         SHARED.close()
         left = run.wait_for_end()
         # pytest collects five times when it ends, so that no exception of a finalizer is lost. Twice is enough for what
-        # our tests leave; the other five then have nothing to go through, which saves two seconds of each worker.
+        # our tests leave; its five then have nothing to go through, which saves a second of each worker.
         for _ in range(2):
             gc.collect()
         gc.freeze()
