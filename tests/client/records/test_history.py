@@ -247,7 +247,7 @@ SCORES: list[tuple[dict[str, int], str]] = [
     ({"cards_turned": 0}, ""),
     ({"cards_turned": -1}, "a score is not one of a race"),
 ]
-"""What is changed in a score, and the problem of a file with it."""
+"""Changed fields of a score, and the problem of a file with them."""
 
 
 def problem_with_score(folder: Path, record: Record, changes: dict[str, int]) -> str:

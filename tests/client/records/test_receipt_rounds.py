@@ -242,7 +242,7 @@ ENDS: list[tuple[dict[str, Any], dict[str, Any], list[str]]] = [
     ),
     ({"endings": ["won", "stuck"]}, VOIDED, ["ended as won and stuck, and there as nothing"]),
 ]
-"""What was shown of a round, its end in the chain, and the problems of that end."""
+"""The part of a round that was shown, its end in the chain, and the problems of that end."""
 
 
 def test_the_end_of_a_round_in_the_chain_is_the_one_that_was_shown() -> None:
