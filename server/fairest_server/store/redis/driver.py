@@ -23,6 +23,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 import hiredis
+from redis import DriverInfo
 from redis._parsers import BaseParser
 from redis.asyncio import ConnectionPool, Redis
 from redis.asyncio.client import Pipeline
@@ -38,6 +39,11 @@ SendCommands = Callable[[Sequence[RedisCommand]], Awaitable[list[Any]]]
 
 NOT_ENOUGH_DATA: Final = object()
 """Returned by a reader that has no whole reply; None and False are replies."""
+_LIBRARY: Final = DriverInfo()
+"""What Redis shows of our connections in CLIENT LIST.
+
+Without it, redis-py reads its version from the files of its package for each connection: 0.9 ms of processor time.
+"""
 _NOT_FOR_READING: Final = "keys"
 """An option of commands that is for redis-py's cache of replies, which is not used here."""
 
@@ -112,7 +118,7 @@ def open_pool(url: str, **options: Any) -> ConnectionPool:
     RESP 2, because redis-py 8.1.0 does not replace pooled sockets that the server closed under RESP 3 (its issue 4252).
     Raises ValueError for a URL of another scheme.
     """
-    pool = ConnectionPool.from_url(url, protocol=2, **options)
+    pool = ConnectionPool.from_url(url, protocol=2, driver_info=_LIBRARY, **options)
     pool.connection_class = _CONNECTION_CLASSES[urlsplit(url).scheme]
     return pool
 

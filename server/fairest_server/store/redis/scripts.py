@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
+from functools import cache
 from importlib.resources import files
 from typing import Any, cast
 
@@ -16,7 +17,7 @@ class Script:
     """
 
     def __init__(self, name: str, head: str = "") -> None:
-        self.text = head + files("fairest_server.store").joinpath("lua", name).read_text()
+        self.text = head + _read(name)
         self.sha = hashlib.sha1(self.text.encode(), usedforsecurity=False).hexdigest()
 
     async def run(self, redis: Redis, names: Sequence[str], arguments: Sequence[str | bytes | int]) -> Any:
@@ -25,3 +26,8 @@ class Script:
             return await cast("Any", redis.evalsha(self.sha, len(names), *names, *arguments))
         except NoScriptError:
             return await cast("Any", redis.eval(self.text, len(names), *names, *arguments))
+
+
+@cache
+def _read(name: str) -> str:
+    return files("fairest_server.store").joinpath("lua", name).read_text()
