@@ -4,6 +4,7 @@ import json
 import platform
 import socket
 import subprocess
+import sys
 from importlib import metadata
 from pathlib import Path
 
@@ -101,6 +102,15 @@ def test_the_version_is_one_line_with_that_of_python(command: list[str]) -> None
     done = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=50, check=False)
     expected = f"fairest {metadata.version('fairest')} on Python {platform.python_version()}\n"
     assert (done.returncode, done.stdout, done.stderr) == (0, expected, "")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("package", ["fairest_cli", "fairest_server"])
+def test_a_program_collects_garbage_once_it_is_loaded(package: str) -> None:
+    at_end = "import atexit, gc, sys; atexit.register(lambda: print(gc.isenabled())); sys.argv[1:] = ['--version'];"
+    command = [sys.executable, "-P", "-c", f"{at_end} from {package}.__main__ import main; main()"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=50, check=True)
+    assert done.stdout.splitlines()[1:] == ["True"]
 
 
 def test_rules_lists_every_variant(tmp_path: Path) -> None:
