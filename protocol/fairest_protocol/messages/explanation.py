@@ -45,6 +45,8 @@ def explain(error: ErrorDetails) -> str:
     """Return the sentence for an error that pydantic has found in a frame, in printable text."""
     place = ".".join(str(part)[:MOST_LETTERS] for part in error["loc"]) or "the frame"
     sentence = _explain(error["type"], place, error["input"], error.get("ctx", {}))
+    if sentence.isprintable():
+        return sentence
     return "".join(letter if letter.isprintable() else "?" for letter in sentence)
 
 
