@@ -10,19 +10,17 @@ from collections.abc import AsyncIterator, Generator, Iterator
 from pathlib import Path
 
 import pytest
-import redis as plain_redis
 import structlog
 from hypothesis import HealthCheck, settings
 
 from fairest_cli.bots.thinking import SHARED
-from fairest_server.app import running
 from fairest_server.ops.logs import log_processors
 from fairest_server.settings import Settings
 from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.clients import make_client
 from tests.support.collection import import_own_share
 from tests.support.engine import VARIABLE, engine_program
-from tests.support.processes import Fleet, redis_process, serving_fleet
+from tests.support.processes import Fleet, RedisProcess, redis_process, serving_fleet
 from tests.support.redis_cluster import RedisCluster, redis_cluster
 from tests.support.run_guard import guarded_run
 
@@ -118,10 +116,15 @@ def _player_is_new(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def redis_server() -> Iterator[str]:
-    """Yield the URL of a redis-server that lives as long as the test run."""
+def _engine() -> Iterator[RedisProcess]:
     with redis_process("--appendonly", "no") as process:
-        yield process.url
+        yield process
+
+
+@pytest.fixture(scope="session")
+def redis_server(_engine: RedisProcess) -> str:
+    """Return the URL of a redis-server that lives as long as the test run."""
+    return _engine.url
 
 
 @pytest.fixture(scope="session")
@@ -139,12 +142,11 @@ def cluster(three_nodes: RedisCluster) -> RedisCluster:
 
 
 @pytest.fixture
-def redis_url(redis_server: str) -> Iterator[str]:
+def redis_url(_engine: RedisProcess) -> Iterator[str]:
     """Yield the URL of the Redis of the run, emptied before the test, and after it for those that use the server."""
-    with plain_redis.Redis.from_url(redis_server) as client:
-        client.flushall()
-        yield redis_server
-        client.flushall()
+    _engine.call("FLUSHALL")
+    yield _engine.url
+    _engine.call("FLUSHALL")
 
 
 @pytest.fixture
@@ -162,14 +164,23 @@ async def fleet(redis_url: str) -> AsyncIterator[Fleet]:
         yield started
 
 
+@pytest.fixture(scope="session")
+def _any_port() -> Settings:
+    # Reading the environment takes 3 ms, which some hundred tests need not do again.
+    return Settings(port=0)
+
+
 @pytest.fixture
-def settings_for_tests(redis_url: str) -> Settings:
+def settings_for_tests(_any_port: Settings, redis_url: str) -> Settings:
     """Return the settings of a server on any free port, on the Redis of the run."""
-    return Settings(port=0, redis_url=redis_url)
+    return _any_port.model_copy(update={"redis_url": redis_url})
 
 
 @pytest.fixture
 async def server_url(settings_for_tests: Settings) -> AsyncIterator[str]:
     """Yield the URL of a server in this process, with real sockets and a real Redis."""
+    # The process that hands out the tests loads this file before it starts the workers, and needs no server.
+    from fairest_server.app import running
+
     async with running(settings_for_tests) as url:
         yield url

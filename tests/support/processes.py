@@ -12,8 +12,11 @@ from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import redis as plain_redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from tests.support.engine import engine_program
 from tests.support.waiting import INTERVAL_SECONDS
@@ -119,6 +122,9 @@ class RedisProcess:
         self._command += ["--save", "", *options]
         self._process: subprocess.Popen[bytes] | None = None
         self.url = f"unix://{self._socket}"
+        # A connection that an ended engine has left behind is opened anew, once and at once.
+        self._client: Any = plain_redis.Redis.from_url(self.url, protocol=2, retry=Retry(NoBackoff(), 1))
+        self._client.set_response_callback("INFO", lambda text, **_: text)
         self.start()
 
     @property
@@ -144,12 +150,14 @@ class RedisProcess:
         assert self._process is not None
         self._process.kill()
         self._process.wait(STOP_SECONDS)
+        self._client.close()
 
     def end(self) -> None:
         """End Redis with SIGTERM and wait for its end."""
         assert self._process is not None
         self._process.terminate()
         self._process.wait(STOP_SECONDS)
+        self._client.close()
 
     def freeze(self) -> None:
         """Stop Redis with SIGSTOP."""
@@ -163,15 +171,11 @@ class RedisProcess:
 
     def call(self, *words: str | int) -> object:
         """Send a command and return its reply."""
-        with plain_redis.Redis.from_url(self.url, protocol=2) as client:
-            return client.execute_command(*words)
+        return self._client.execute_command(*words)
 
     def info(self, section: str) -> bytes:
         """Return the text of an INFO section."""
-        with plain_redis.Redis.from_url(self.url, protocol=2) as client:
-            client.response_callbacks.pop("INFO", None)
-            found = client.execute_command("INFO", section)
-            return bytes(found)
+        return bytes(self._client.execute_command("INFO", section))
 
     def _answers(self) -> bool:
         try:
