@@ -71,9 +71,7 @@ class Supervisor:
         self._redis_url = redis_url
         with _reserve(self._settings.host, self._settings.port) as port, _handover_folder() as self._handover_folder:
             try:
-                async with asyncio.TaskGroup() as tasks:
-                    for number in range(self._settings.workers):
-                        tasks.create_task(self._start(port), name=f"worker {number + 1}")
+                await self._start_all(port)
                 for process in self._processes:
                     self._spawn(self._respawn(process, port))
                 self._port = port
@@ -83,8 +81,6 @@ class Supervisor:
                     for task in self._tasks:
                         task.cancel()
                     await asyncio.gather(*self._tasks, return_exceptions=True)
-            except* WorkerError as reasons:
-                raise reasons.exceptions[0] from None
             finally:
                 await _stop(self._processes)
 
@@ -100,6 +96,16 @@ class Supervisor:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+    async def _start_all(self, port: int) -> None:
+        """Start the workers and wait until they serve. Raises WorkerError; when cancelled, `_stop` ends the workers."""
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                for number in range(self._settings.workers):
+                    tasks.create_task(self._start(port), name=f"worker {number + 1}")
+        except ExceptionGroup as reasons:
+            # Not by `except*`: Python 3.11.2, which Debian 12 has, makes a group of what is raised there.
+            raise reasons.exceptions[0] from None
 
     async def _start(self, port: int) -> Process:
         """Start a worker and wait until it serves. Raises WorkerError; when cancelled, `_stop` ends the worker."""
