@@ -20,6 +20,7 @@ from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.clients import make_client
 from tests.support.collection import import_own_share
 from tests.support.engine import VARIABLE, engine_program
+from tests.support.page_modules import PAGE
 from tests.support.processes import Fleet, RedisProcess, redis_process, serving_fleet
 from tests.support.redis_cluster import RedisCluster, redis_cluster
 from tests.support.run_guard import guarded_run
@@ -97,6 +98,7 @@ def _no_process_is_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[No
         gc.set_threshold(20_000, 20, 50)
         yield
         SHARED.close()
+        PAGE.end()
         left = run.wait_for_end()
         # pytest collects five times when it ends, so that no exception of a finalizer is lost. Twice is enough for what
         # our tests leave; its five then have nothing to go through, which saves a second of each worker.
