@@ -77,6 +77,7 @@ async def test_a_record_that_changes_while_it_is_moved_stays_in_redis(redis: Bat
     assert await redis.get(keys.record(record.match_id)) == b"another"
 
 
+@pytest.mark.long
 async def test_two_runs_at_the_same_time_move_each_record_once(redis: BatchingRedis, tmp_path: Path) -> None:
     records = await store_records(redis, 40)
     first, second = await asyncio.gather(move(redis, tmp_path), move(redis, tmp_path))

@@ -92,6 +92,7 @@ async def until_welcomed(url: str) -> None:
     await until(is_welcomed, "HAProxy leads to a server")
 
 
+@pytest.mark.long
 async def test_players_at_the_address_of_their_room_meet_on_one_process(url: str, redis: BatchingRedis) -> None:
     for _ in range(ROOMS):
         await meet_at_address(url, redis)

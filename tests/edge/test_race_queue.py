@@ -65,6 +65,7 @@ async def test_the_two_race(server_url: str, redis: Redis) -> None:
         await until_queue_is_empty(redis)
 
 
+@pytest.mark.long
 async def test_players_of_two_processes_are_paired(fleet: Fleet) -> None:
     first, second = await fleet.start(), await fleet.start()
     async with open_client(first) as ann, open_client(second) as bob:

@@ -67,6 +67,7 @@ async def write_log(redis: BatchingRedis, room: str, steps: Sequence[Step]) -> N
     await pipeline.execute()
 
 
+@pytest.mark.long
 async def test_of_all_races_that_end_at_the_same_moment_one_of_a_bucket_is_in_memory(redis: BatchingRedis) -> None:
     await write_logs(redis)
     read, stored, most = 0, 0, 0

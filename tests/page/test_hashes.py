@@ -4,6 +4,7 @@ import hashlib
 import hmac
 import random
 
+import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from tests.support.page_modules import ask_page
@@ -53,6 +54,7 @@ def are_signed(cases: list[tuple[bytes, bytes, bytes]]) -> list[bool]:
     )
 
 
+@pytest.mark.long
 def test_a_signature_of_openssl_is_accepted() -> None:
     cases = [(message, *signed(message, number)) for number, message in enumerate(messages(), 1)]
     assert are_signed(cases) == [True] * len(cases)

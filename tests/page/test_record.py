@@ -61,6 +61,7 @@ def test_the_page_refuses_a_round_whose_step_is_not_the_first_proved_one() -> No
     assert verdict["fault"] == ("Round 1: The server dealt step 2 of the certified round, where step 1 is to be dealt.")
 
 
+@pytest.mark.long
 def test_the_page_refuses_forged_certified_records() -> None:
     assert all(verdict["fault"] for verdict in verdicts_of_page(list(forged_records().values())))
 

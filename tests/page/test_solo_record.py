@@ -140,10 +140,11 @@ def test_a_record_without_its_signature_is_wrong(record: DailyRecord | Tournamen
     assert ask_solo(text) == [verdict_of(text)]
 
 
-@pytest.mark.parametrize(
+@parametrize_with_long(
     "text",
     [ATTEMPT.text(), attempt_by_drand(FIRST_DRAND), RACE.text()],
     ids=("attempt", "attempt by drand", "race"),
+    quick=1,
 )
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 8))])
 def test_the_page_agrees_with_verify_on_every_forged_record(

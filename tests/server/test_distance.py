@@ -103,6 +103,7 @@ async def test_a_pong_that_is_late_is_not_credited_on_a_direct_socket(server_url
     assert outcome["ledger"][0]["rtt_us"] < LATE * 1_000_000
 
 
+@pytest.mark.long
 async def test_a_late_pong_behind_a_proxy_is_credited_no_more_than_the_fastest_card(redis_url: str) -> None:
     async with serving_fleet(redis_url) as fleet:
         url = await fleet.start("--trusted-proxies", "127.0.0.0/8")

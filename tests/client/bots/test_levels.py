@@ -72,6 +72,7 @@ def test_a_level_redeals_when_nothing_else_is_left(level: Level) -> None:
     assert decide(level, at_the_end, rules, seed=1).move is REDEAL
 
 
+@pytest.mark.long
 def test_a_learner_places_more_cards_than_a_careless_player() -> None:
     placed = [
         sum(play_out(CLASSIC, deal_of(CLASSIC, seed), level, seed)[0].racers[0].board.placed for seed in range(60))

@@ -34,6 +34,7 @@ async def run(home: Path, url: str, *words: str, typed: str | None = None) -> tu
     return ran.exit_code, ran.output
 
 
+@pytest.mark.long
 async def test_an_attempt_is_raced_in_lines_and_once(server_url: str, redis: Redis, tmp_path: Path) -> None:
     await deal_today(redis, server_url)
     code, shown = await run(tmp_path, server_url, "--name", "ann", typed="sa\nab\nstop\n")

@@ -51,6 +51,7 @@ async def test_a_code_of_no_tournament_is_named(server_url: str, tmp_path: Path)
     assert (code, "There is no tournament with this code" in shown) == (1, True)
 
 
+@pytest.mark.long
 async def test_a_player_who_joins_keeps_a_receipt_which_verify_judges(server_url: str, tmp_path: Path) -> None:
     ann = entrant(server_url, "ann")
     shown = await ann.enter(CreateTournament())

@@ -49,7 +49,7 @@ def watch(shown: Sequence[Entry]) -> SealCheck:
 
 
 @pytest.mark.parametrize(("seed", "step"), [(FIRST, 0), (SECOND, 1)])
-@pytest.mark.parametrize("viewer", [0, 1, None])
+@parametrize_with_long("viewer", [0, None, 1], quick=2)
 def test_an_honest_certified_round_is_proved_to_every_viewer(seed: int, step: int, viewer: int | None) -> None:
     proved = watch(view(raced_at(awaiting(seed), step).steps, viewer))
     assert proved.certified == CertifiedStep(step, is_proved=True)

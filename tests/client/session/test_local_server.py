@@ -46,6 +46,7 @@ async def test_a_server_at_home_does_not_outlive_a_killed_player() -> None:
     await until(are_gone, "the server and its Redis are gone")
 
 
+@pytest.mark.long
 async def test_a_server_at_home_that_is_killed_leaves_no_engine_behind() -> None:
     """A busy machine may take longer to end it than the player waits."""
     before = servers_of(os.getpid())

@@ -12,6 +12,7 @@ from fairest_cli.session.websocket import Rejected
 from fairest_protocol.messages.codec import encode
 from fairest_protocol.messages.fields import MAX_SERVER_MESSAGE_BYTES, Message
 from fairest_protocol.messages.from_server import Announcement, Error, MatchRecord, Refused, Welcome
+from tests.support.long_tests import parametrize_with_long
 from tests.support.records import make_record, text_of
 from tests.support.scripted_server import Script, scripted_server
 
@@ -69,7 +70,7 @@ async def test_a_server_that_ends_the_connection_at_once_is_rejected() -> None:
             await fetch_record(url, MATCH)
 
 
-@pytest.mark.parametrize("message", [WELCOME, Announcement(text="wait")])
+@parametrize_with_long("message", [WELCOME, Announcement(text="wait")], quick=1)
 async def test_a_server_that_never_comes_to_the_record_is_left(
     message: Message, monkeypatch: pytest.MonkeyPatch
 ) -> None:

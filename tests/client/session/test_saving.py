@@ -18,7 +18,6 @@ from tests.client.records.test_receipts import KNOWN, MOVE, snapshot
 from tests.client.tui.test_full_screen import CALM, racing
 from tests.support import staged
 from tests.support.full_disk import fill, no_file_longer_than, small_disk
-from tests.support.long_tests import parametrize_with_long
 from tests.support.processes import CLIENT_COMMAND
 from tests.support.real_terminal import RealTerminal
 from tests.support.wire_client import open_client
@@ -137,8 +136,9 @@ def on_the_full_screen(player: RealTerminal, disk: Path, _: Path) -> None:
     player.sees("The record was checked as well", "~/there")
 
 
-@parametrize_with_long(
-    ("options", "play"), [(["--plain"], in_lines), ([], on_the_full_screen)], ids=("lines", "full screen"), quick=1
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("options", "play"), [(["--plain"], in_lines), ([], on_the_full_screen)], ids=("lines", "full screen")
 )
 async def test_a_disk_that_fills_up_in_a_race_costs_only_the_files(
     server_url: str, tmp_path: Path, options: list[str], play: Callable[[RealTerminal, Path, Path], None]

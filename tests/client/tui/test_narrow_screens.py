@@ -34,7 +34,7 @@ CUT = "\u2026"
         "practice",
         "tutorial",
     ],
-    quick=2,
+    quick=1,
 )
 @pytest.mark.usefixtures("home")
 async def test_no_line_of_a_screen_of_60_columns_is_cut(tmp_path: Path, name: str) -> None:
@@ -44,7 +44,7 @@ async def test_no_line_of_a_screen_of_60_columns_is_cut(tmp_path: Path, name: st
         assert [line for line in player.text.splitlines() if CUT in line] == []
 
 
-@parametrize_with_long("key", ["r", "v", "p", "a", "Esc", "?"], quick=2)
+@parametrize_with_long("key", ["r", "v", "p", "a", "Esc", "?"], quick=1)
 async def test_the_result_names_each_key_in_60_columns(tmp_path: Path, key: str) -> None:
     async with terminal(AtHome(), tmp_path, columns=60, lines=20) as player:
         await room(lambda: staged.finished().session())(player)
@@ -53,7 +53,7 @@ async def test_the_result_names_each_key_in_60_columns(tmp_path: Path, key: str)
 
 
 @parametrize_with_long("size", [(50, 16), (60, 20), (80, 24)], quick=1, ids=str)
-@pytest.mark.parametrize("name", ["result", "result-credited"])
+@parametrize_with_long("name", ["result-credited", "result"], quick=1)
 async def test_a_result_shows_winner_seal_and_what_comes_next(tmp_path: Path, name: str, size: tuple[int, int]) -> None:
     async with terminal(AtHome(), tmp_path, columns=size[0], lines=size[1]) as player:
         await ALL[name](player)
@@ -63,7 +63,7 @@ async def test_a_result_shows_winner_seal_and_what_comes_next(tmp_path: Path, na
 
 
 @parametrize_with_long(
-    "name", ["queue", "daily", "result", "daily-result", "leaderboard", "settings", "solution"], quick=3
+    "name", ["queue", "daily", "result", "daily-result", "leaderboard", "settings", "solution"], quick=2
 )
 async def test_no_line_of_a_screen_of_50_columns_is_cut(tmp_path: Path, name: str) -> None:
     async with terminal(AtHome(), tmp_path, columns=50, lines=16) as player:
@@ -107,7 +107,7 @@ async def test_a_lost_connection_names_the_time_that_is_left_at_every_width(tmp_
 
 
 @parametrize_with_long("columns", [50, 60, 80], quick=1)
-@pytest.mark.parametrize("viewer", [0, None])
+@parametrize_with_long("viewer", [0, None], quick=1)
 async def test_a_player_who_is_away_is_named_with_the_time_that_is_left_at_every_width(
     tmp_path: Path, columns: int, viewer: int | None
 ) -> None:

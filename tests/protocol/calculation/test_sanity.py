@@ -44,7 +44,7 @@ def play(rules: Rules, policy: Policy, games: int, seed: int) -> list[Score]:
         ("betsy-ross", 1, 2, 43.253, 3.99),
         ("single", 1, 0, 21.179, 3.50),
     ],
-    quick=2,
+    quick=1,
 )
 def test_greedy_play_places_as_many_cards_as_in_a_separate_simulation(
     name: str, piles: int, redeals: int, mean: float, deviation: float

@@ -495,6 +495,7 @@ def deaths() -> list[str]:
     return []
 
 
+@pytest.mark.long
 async def test_each_death_of_an_engine_is_reported(
     folder: Path, deaths: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

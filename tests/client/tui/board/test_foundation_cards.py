@@ -46,6 +46,7 @@ def test_the_wanted_rank_is_shown_at_every_size() -> None:
     assert missing == []
 
 
+@pytest.mark.long
 def test_a_foundation_is_not_wider_than_its_place_at_any_size() -> None:
     too_wide = [
         (placed, (columns, lines), style.is_ascii)

@@ -61,6 +61,7 @@ async def test_an_attempt_is_raced_by_keys_and_stopped(
         await player.sees("Rank 1 of 1 so far.")
 
 
+@pytest.mark.long
 async def test_keys_that_come_ahead_of_the_answer_are_played_in_their_order(
     server_url: str, redis: Redis, tmp_path: Path
 ) -> None:
@@ -86,6 +87,7 @@ async def test_a_program_that_is_started_again_comes_back_to_the_attempt(
             await has_made(player, expected + 1)
 
 
+@pytest.mark.long
 async def test_a_deal_that_the_chain_of_rounds_contradicts_is_an_alarm(
     server_url: str, redis: Redis, tmp_path: Path
 ) -> None:

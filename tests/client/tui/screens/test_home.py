@@ -85,7 +85,7 @@ def save(text: str, name: str = "race.jsonl") -> Path:
     return path
 
 
-@parametrize_with_long(("key", "kind"), PLACES.items(), quick=3, ids=str)
+@parametrize_with_long(("key", "kind"), PLACES.items(), quick=1, ids=str)
 async def test_each_entry_opens_by_its_key_and_closes_again(home: Path, key: str, kind: type[Screen[object]]) -> None:
     # The clock stands still, since the countdown of a ghost gives way to its race.
     async with terminal(AtHome(), home, columns=50, lines=16, clock=lambda: NOW_MS) as player:

@@ -65,6 +65,7 @@ async def test_another_variant_is_another_queue(server_url: str, home: Path) -> 
         await player.sees("nobody else waits yet")
 
 
+@pytest.mark.long
 async def test_a_player_whom_no_program_joins_gets_from_its_room_to_the_next_who_waits(
     server_url: str, home: Path
 ) -> None:

@@ -57,6 +57,7 @@ async def test_a_player_of_the_list_is_compared_with_us(server_url: str, redis: 
         await player.sees("bob against ann:")
 
 
+@pytest.mark.long
 async def test_the_own_page_is_one_key_away(server_url: str, redis: Redis, home: Path) -> None:
     await add_players(redis, "ann", "bob")
     await rate_rounds(redis, ("bob", "ann"), *ROUNDS)

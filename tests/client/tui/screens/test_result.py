@@ -67,6 +67,7 @@ async def test_the_next_wait_has_the_wishes_of_the_first_one(server_url: str, ho
         assert player.session.queueing == WISH
 
 
+@pytest.mark.long
 async def test_the_seat_is_given_up_for_the_next_opponent(server_url: str, home: Path) -> None:
     async with at_result(server_url, home) as (player, rival):
         await player.press("f")
