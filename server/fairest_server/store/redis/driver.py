@@ -40,9 +40,9 @@ SendCommands = Callable[[Sequence[RedisCommand]], Awaitable[list[Any]]]
 NOT_ENOUGH_DATA: Final = object()
 """Returned by a reader that has no whole reply; None and False are replies."""
 _LIBRARY: Final = DriverInfo()
-"""What Redis shows of our connections in CLIENT LIST.
+"""The name and version of the library, which Redis shows in CLIENT LIST.
 
-Without it, redis-py reads its version from the files of its package for each connection: 0.9 ms of processor time.
+Without it, redis-py reads the version from the files of its package for each connection: 0.9 ms of processor time.
 """
 _NOT_FOR_READING: Final = "keys"
 """An option of commands that is for redis-py's cache of replies, which is not used here."""
