@@ -8,6 +8,7 @@ from typing import Any
 
 import hiredis
 import pytest
+import redis as redis_py
 from redis._parsers import BaseParser
 from redis.asyncio import ConnectionPool, Redis
 from redis.asyncio.client import Pipeline
@@ -206,3 +207,14 @@ def test_a_pipeline_reads_replies_as_its_client_and_is_no_transaction() -> None:
     client = Redis(connection_pool=pool())
     pipeline = driver.BatchPipeline(client, send_nothing)
     assert (pipeline.response_callbacks, pipeline.is_transaction) == (client.response_callbacks, False)
+
+
+def test_no_connection_reads_the_version_of_its_library_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """redis-py would: it parses the files of its package for that."""
+
+    def refuse(_: str) -> str:
+        raise AssertionError("the version is read")
+
+    monkeypatch.setattr("importlib.metadata.version", refuse)
+    connection: Any = driver.open_pool("redis://localhost:1").make_connection()  # type: ignore[no-untyped-call]
+    assert connection.driver_info.lib_version == redis_py.__version__

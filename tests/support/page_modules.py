@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from tests.support.node import node_command
 
@@ -19,13 +19,14 @@ class PageInNode:
     """
 
     def __init__(self) -> None:
-        self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115 (it is open for as long as the process may write)
         self._process: subprocess.Popen[str] | None = None
+        self._errors: IO[str] | None = None
+        """A file: a pipe that nobody reads would stop Node once it is full."""
 
     def answer(self, question: dict[str, Any]) -> Any:
         """Return the answer to a question. Raises AssertionError with what Node says if it has none."""
         process = self._process = self._process or self._start()
-        assert process.stdin is not None and process.stdout is not None
+        assert process.stdin is not None and process.stdout is not None and self._errors is not None
         with suppress(BrokenPipeError):
             process.stdin.write(f"{json.dumps(question)}\n")
             process.stdin.flush()
@@ -42,10 +43,12 @@ class PageInNode:
             self._process.kill()
             self._process.communicate()
             self._process = None
+        if self._errors is not None:
+            self._errors.close()
+            self._errors = None
 
     def _start(self) -> subprocess.Popen[str]:
-        self._errors.seek(0)
-        self._errors.truncate()
+        self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115 (`end` closes it)
         return subprocess.Popen(
             [*node_command(), "--no-warnings", str(SCRIPT)],
             stdin=subprocess.PIPE,
