@@ -251,7 +251,6 @@ async def test_a_client_whose_input_has_ended_stops_in_every_round(server_url: s
             assert other.scene.round_number == 2
 
 
-@pytest.mark.long
 async def test_no_token_is_printed(server_url: str, tmp_path: Path) -> None:
     async with client(server_url, tmp_path, "create") as process:
         assert process.stdout is not None
