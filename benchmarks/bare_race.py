@@ -60,11 +60,10 @@ class Appends(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self._reader.feed(data)
         while (reply := self._reader.gets()) is not False:
-            if isinstance(reply, list):
-                assert reply[0] == b"appended", reply
+            if reply != SCRIPT.sha.encode():
+                # A stamp; everything but an appended move has another reply.
+                assert isinstance(reply, bytes), reply
                 self._sent.popleft().on_reply()
-            else:
-                assert reply == SCRIPT.sha.encode(), reply
 
 
 class _BareRoom:
@@ -72,8 +71,7 @@ class _BareRoom:
 
     def __init__(self, name: str, appends: Appends, games: Sequence[Game]) -> None:
         self.websockets: list[WebSocket] = []
-        self._name = name
-        self._keys = (f"fairest:{{0}}:log:{name}", "fairest:{0}:deadlines")
+        self._key = f"fairest:{{0}}:log:{name}"
         self._appends = appends
         self._games = games
         self._index, self._tag, self._next_tag = 0, "", ""
@@ -94,9 +92,10 @@ class _BareRoom:
         """Return the number of keys, the keys and the arguments of append.lua."""
         self._in_flight, self._waiting = self._waiting, []
         self._next_tag = f"{getrandbits(32):08x}"
-        events = [answer for _, answer in self._in_flight]
-        position = (self._name, self._index, self._tag, self._next_tag)
-        return (2, *self._keys, *position, 0, 0, "", 0, "", 0, "", 0, *events)
+        words: list[str | int | bytes] = [f"{self._index}-0", self._tag, self._next_tag, 0, 0, len(self._in_flight)]
+        for number, (_, answer) in enumerate(self._in_flight, self._index + 1):
+            words += (f"{number}-0", answer)
+        return (1, self._key, *words)
 
     def on_reply(self) -> None:
         """Tell both players the moves that are stored."""

@@ -280,25 +280,22 @@ def _report_result(writer: Writer, reply: Reply) -> None:
 
 
 def _keys_and_arguments(keys: RoomKeys, append: Append) -> CommandWords:
-    """Return the number of keys, the keys and the arguments of append.lua for this append."""
-    arguments = (
-        append.room,
-        append.expected,
-        append.expected_tag,
-        append.tag,
-        append.not_before_ms,
-        append.not_after_ms,
-        "" if append.next_check_ms is None else append.next_check_ms,
-        append.expire_seconds,
-        keys.wakeup_channel if append.is_shared else "",
-        append.own_subscriptions,
-        append.listing or "",
-        len(append.rounds),
-        *append.rounds,
-        *map(format_event, append.events),
-    )
-    changed = (() if append.listing is None else (keys.lobby,)) + ((keys.round_outbox,) if append.rounds else ())
-    return (2 + len(changed), keys.log, keys.deadlines, *changed, *arguments)
+    """Return the number of keys, the keys and the arguments of append.lua for this append. A move needs few of them."""
+    index, events, listing, rounds = append.expected, append.events, append.listing, append.rounds
+    words = [f"{index}-0", append.expected_tag, append.tag, append.not_before_ms, append.not_after_ms, len(events)]
+    for event in events:
+        index += 1
+        words += (f"{index}-0", format_event(event))
+    next_check_ms, expire_seconds = append.next_check_ms, append.expire_seconds
+    is_move = next_check_ms is None and not expire_seconds and listing is None and not rounds
+    if append.is_shared or not is_move:
+        words += (keys.wakeup_channel if append.is_shared else "", append.own_subscriptions)
+    if is_move:
+        return (1, keys.log, *words)
+    check = "" if next_check_ms is None else next_check_ms
+    changed = (() if listing is None else (keys.lobby,)) + ((keys.round_outbox,) if rounds else ())
+    more = (append.room, check, expire_seconds, listing or "", len(rounds), *rounds)
+    return (2 + len(changed), keys.log, keys.deadlines, *changed, *words, *more)
 
 
 def _parse(reply: Any) -> Reply:
@@ -306,6 +303,8 @@ def _parse(reply: Any) -> Reply:
     if isinstance(reply, RedisError):
         return _FAILED
     try:
+        if isinstance(reply, bytes):
+            return Reply(Answer.APPENDED, int(reply))
         word, now_ms, *found = reply
         entries = [parse_entry(entry_id, fields) for entry_id, fields in found[0]] if found else ()
         return Reply(_ANSWERS[word], int(now_ms), entries)
