@@ -5,6 +5,7 @@ condition in Redis. Nothing else that a room has: no seal, no horizon, no deadli
 """
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -38,15 +39,15 @@ class Appends(asyncio.Protocol):
 
     def __init__(self) -> None:
         self._reader = hiredis.Reader()
-        self._waiting: list[_BareRoom] = []
-        self._sent: deque[_BareRoom] = deque()
+        self._waiting: list[StoredRoom] = []
+        self._sent: deque[StoredRoom] = deque()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Give Redis the script; its reply is the first one."""
         self.transport = cast("asyncio.Transport", transport)
         self.transport.write(pack(("SCRIPT", "LOAD", SCRIPT.text)))
 
-    def enqueue(self, room: "_BareRoom") -> None:
+    def enqueue(self, room: "StoredRoom") -> None:
         """Let the room append at the end of this iteration."""
         if not self._waiting:
             asyncio.get_running_loop().call_soon(self._send)
@@ -66,23 +67,30 @@ class Appends(asyncio.Protocol):
                 self._sent.popleft().on_reply()
 
 
-class _BareRoom:
+class StoredRoom(ABC):
     """Two players. One append is under way at a time; moves that come meanwhile share the next one."""
 
-    def __init__(self, name: str, appends: Appends, games: Sequence[Game]) -> None:
+    def __init__(self, name: str, appends: Appends) -> None:
         self.websockets: list[WebSocket] = []
         self._key = f"fairest:{{0}}:log:{name}"
         self._appends = appends
-        self._games = games
         self._index, self._tag, self._next_tag = 0, "", ""
         self._waiting: list[tuple[int, bytes]] = []
-        self._in_flight: list[tuple[int, bytes]] = []
+        self._count = 0
+        """How many events are in flight."""
         self._is_busy = False
 
+    @abstractmethod
+    def judge(self, messages: Sequence[tuple[int, bytes]]) -> Sequence[bytes]:
+        """Judge the moves of these seats, and return what is stored of them."""
+
+    @abstractmethod
+    def tell(self, tag: str) -> None:
+        """Tell both players the moves that were judged last: they are stored now, under this tag."""
+
     def take(self, seat: int, message: bytes) -> bool:
-        """Judge a move; it is stored before anybody is told."""
-        play = from_json(message)
-        self._waiting.append((seat, to_json(self._games[seat].play(play["number"], play["move"]))))
+        """Take a move of a seat; it is stored before anybody is told."""
+        self._waiting.append((seat, message))
         if not self._is_busy:
             self._is_busy = True
             self._appends.enqueue(self)
@@ -90,39 +98,61 @@ class _BareRoom:
 
     def build(self) -> tuple[str | int | bytes, ...]:
         """Return the number of keys, the keys and the arguments of append.lua."""
-        self._in_flight, self._waiting = self._waiting, []
+        messages, self._waiting = self._waiting, []
+        texts = self.judge(messages)
+        self._count = len(texts)
         self._next_tag = f"{getrandbits(32):08x}"
-        words: list[str | int | bytes] = [f"{self._index}-0", self._tag, self._next_tag, 0, 0, len(self._in_flight)]
-        for number, (_, answer) in enumerate(self._in_flight, self._index + 1):
-            words += (f"{number}-0", answer)
+        words: list[str | int | bytes] = [f"{self._index}-0", self._tag, self._next_tag, 0, 0, self._count]
+        for number, text in enumerate(texts, self._index + 1):
+            words += (f"{number}-0", text)
         return (1, self._key, *words)
 
     def on_reply(self) -> None:
-        """Tell both players the moves that are stored."""
-        self._index, self._tag = self._index + len(self._in_flight), self._next_tag
-        for seat, answer in self._in_flight:
-            self.websockets[seat].outgoing.write_text(answer)
-            # As with the relay, the load distinguishes notices from answers by their first character.
-            self.websockets[1 - seat].outgoing.write_text(b"!" + answer)
+        """Tell the players, and store the moves that came meanwhile."""
+        self._index, self._tag = self._index + self._count, self._next_tag
+        self.tell(self._tag)
         self._is_busy = bool(self._waiting)
         if self._is_busy:
             self._appends.enqueue(self)
 
 
-class BareRaces:
+class BareRoom(StoredRoom):
+    """A room of games that are changed in place."""
+
+    def __init__(self, name: str, appends: Appends, games: Sequence[Game]) -> None:
+        super().__init__(name, appends)
+        self._games = games
+        self._in_flight: list[tuple[int, bytes]] = []
+
+    def judge(self, messages: Sequence[tuple[int, bytes]]) -> Sequence[bytes]:
+        """Judge these moves, which are stored as they are answered."""
+        self._in_flight = []
+        for seat, message in messages:
+            play = from_json(message)
+            self._in_flight.append((seat, to_json(self._games[seat].play(play["number"], play["move"]))))
+        return [answer for _, answer in self._in_flight]
+
+    def tell(self, tag: str) -> None:  # noqa: ARG002 - of no use here
+        """Send both players each move."""
+        for seat, answer in self._in_flight:
+            self.websockets[seat].outgoing.write_text(answer)
+            # As with the relay, the load distinguishes notices from answers by their first character.
+            self.websockets[1 - seat].outgoing.write_text(b"!" + answer)
+
+
+class StoredRaces:
     """The rooms of a bare server; connections are paired in the order in which they come."""
 
-    def __init__(self, appends: Appends, start_game: Callable[[], Game]) -> None:
+    def __init__(self, appends: Appends, make_room: Callable[[str, Appends], StoredRoom]) -> None:
         self._appends = appends
-        self._start_game = start_game
+        self._make_room = make_room
         self._numbers = count()
-        self._open: _BareRoom | None = None
+        self._open: StoredRoom | None = None
 
     async def serve(self, websocket: WebSocket, _: Request) -> None:
         """Serve one player until its connection ends."""
         if self._open is None:
-            games = [self._start_game(), self._start_game()]
-            self._open = room = _BareRoom(f"bare-{next(self._numbers)}", self._appends, games)
+            self._open = room = self._make_room(f"bare-{next(self._numbers)}", self._appends)
         else:
             room, self._open = self._open, None
         seat = len(room.websockets)

@@ -5,7 +5,8 @@ which both players see every move, without rules and log. `handwritten` is such 
 an afternoon: it checks the rules, turns cards and answers both players, all of it in memory only. `stored` is a relay
 that goes past the library's queues as our server does, and adds each message to a stream of Redis before it sends
 anything: the lowest cost of a server that stores a move before it answers, whatever the move is. `bare` judges moves
-and stores them by our script as well (`benchmarks.bare_race`).
+and stores them by our script as well (`benchmarks.bare_race`), and `core` does so with the pure core of our server
+(`benchmarks.core_race`).
 """
 
 import asyncio
@@ -21,7 +22,8 @@ import uvloop
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.http11 import Request
 
-from benchmarks.bare_race import Appends, BareRaces
+from benchmarks.bare_race import Appends, BareRoom, StoredRaces, StoredRoom
+from benchmarks.core_race import CoreRoom
 from fairest_server.edge.incoming import Disconnected
 from fairest_server.edge.refusal_log import RefusalLog
 from fairest_server.edge.server import BACKLOG, Server
@@ -134,8 +136,8 @@ async def _serve(kind: str, redis_path: str = "") -> None:
                 await partners[socket].send("!" + json.dumps({**reply, "seat": "other"}))
 
     settings = Settings()
-    if kind == "bare":
-        await _serve_bare(redis_path)
+    if kind in ("bare", "core"):
+        await _serve_rooms(_make_bare_room if kind == "bare" else CoreRoom, redis_path)
         return
     if kind == "stored":
         await _serve_stored(redis_path)
@@ -154,9 +156,13 @@ async def _serve(kind: str, redis_path: str = "") -> None:
         await server.serve_forever()
 
 
-async def _serve_bare(redis_path: str) -> None:
+def _make_bare_room(name: str, appends: Appends) -> StoredRoom:
+    return BareRoom(name, appends, [_Solitaire(deal_stock()), _Solitaire(deal_stock())])
+
+
+async def _serve_rooms(make_room: Callable[[str, Appends], StoredRoom], redis_path: str) -> None:
     _, appends = await asyncio.get_running_loop().create_unix_connection(Appends, redis_path)
-    await _listen(BareRaces(appends, lambda: _Solitaire(deal_stock())).serve)
+    await _listen(StoredRaces(appends, make_room).serve)
 
 
 async def _serve_stored(redis_path: str) -> None:

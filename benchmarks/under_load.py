@@ -191,10 +191,10 @@ async def start_servers(fleet: Fleet, processes: int, *options: str, port: int =
 
 @asynccontextmanager
 async def control(kind: str) -> AsyncIterator[Processes]:
-    """Run one of `benchmarks.controls`, or `node_race.cjs` for `node`. `stored` and `bare` have a Redis as our server
-    has.
+    """Run one of `benchmarks.controls`, or `node_race.cjs` for `node`. `stored`, `bare` and `core` have a Redis as
+    our server has.
     """
-    with redis_process("--appendonly", "yes") if kind in ("stored", "bare") else nullcontext() as redis:
+    with redis_process("--appendonly", "yes") if kind in ("stored", "bare", "core") else nullcontext() as redis:
         command = [sys.executable, "-m", "benchmarks.controls", kind]
         command += [redis.url.removeprefix("unix://")] if redis else []
         if kind == "node":

@@ -1,5 +1,6 @@
 """The events of a round under way come back as they went in."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,7 +13,7 @@ from fairest_server.room.round_events import RoundEvents
 times = st.integers(0, 10 * 86_400_000)
 moves = st.builds(RecordedMove, times, st.integers(0, 1), st.sampled_from(list(MOVES.values())))
 stops = st.builds(RecordedStop, times | st.none(), st.sampled_from([(0,), (1,), (0, 1)]), st.sampled_from(list(Ending)))
-rounds = st.lists(moves | stops, max_size=20)
+rounds = st.lists(moves | stops, max_size=20).map(lambda events: sorted(events, key=lambda event: event.at_ms or 0))
 
 
 def held(events: list[RecordedMove | RecordedStop]) -> RoundEvents:
@@ -39,12 +40,17 @@ def test_the_latest_time_is_that_of_the_last_event(events: list[RecordedMove | R
 def test_no_event_is_later_than_the_time_to_which_all_are_clamped(
     events: list[RecordedMove | RecordedStop], latest_ms: int
 ) -> None:
-    events.sort(key=lambda event: event.at_ms or 0)
     holding = held(events)
     holding.clamp(latest_ms)
     assert holding.recorded() == tuple(
         replace(event, at_ms=latest_ms) if (event.at_ms or 0) > latest_ms else event for event in events
     )
+
+
+@pytest.mark.parametrize("later", [RecordedMove(300, 1, MOVES["sa"]), RecordedStop(300, (1,), Ending.AWAY)])
+def test_no_event_is_before_the_last_one(later: RecordedMove | RecordedStop) -> None:
+    holding = held([RecordedMove(500, 0, MOVES["sa"]), later])
+    assert [event.at_ms for event in holding.recorded()] == [500, 500]
 
 
 def test_a_stop_before_the_start_has_no_time_after_all_times_are_clamped() -> None:

@@ -139,11 +139,14 @@ class Race(Value):
         It is the lowest turn among the players still racing; if that is the last turn of the race, decisions made at
         it are open too. None means that nobody is racing any more, and everything is open.
         """
-        lowest: Turn | None = None
+        last: Racer | None = None
         for racer in self.racers:
-            if not racer.ending and (lowest is None or racer.turn < lowest):
-                lowest = racer.turn
-        return None if lowest is None else (lowest, self.is_last_turn(lowest))
+            if not racer.ending and (last is None or racer.turn < last.turn):
+                last = racer
+        if last is None:
+            return None
+        # With cards face down it is not the last turn, so that nearly all moves do not ask.
+        return last.turn, not last.ahead and self.is_last_turn(last.turn)
 
     def refusal(self, seat: int, move: Move) -> Illegal | None:
         """Return why the rules forbid this move of this seat, or None if it is legal.

@@ -77,7 +77,9 @@ class MatchFold:
         match = self._match
         if match is not None and isinstance(step.event, events.Played) and step.after.phase is RACING:
             # Nearly all steps are moves that end nothing, of which only the time is to be found.
-            match.events.add_move(_since_start_ms(match, step), step.event.seat, step.event.move)
+            started_at_ms = step.after.clocks.started_at_ms
+            assert started_at_ms is not None, "a race has a start"
+            match.events.add_move(step.at_ms - started_at_ms, step.event.seat, step.event.move)
             return
         if isinstance(step.event, events.Checkpoint):
             if self._match is None:
@@ -188,7 +190,8 @@ def _add_step(match: _Match, step: Step) -> None:
     """Add a step of the log to its match: a move or a stop, a pause, or the end of a round."""
     before, event, after = step.before, step.event, step.after
     assert before is not None, "a room is created before its first match"
-    since_start = _since_start_ms(match, step)
+    started_at_ms = after.clocks.started_at_ms
+    since_start = 0 if started_at_ms is None else max(0, step.at_ms - started_at_ms)
     if isinstance(event, events.Played):
         match.events.add_move(since_start, event.seat, event.move)
     elif isinstance(event, events.SeatsStopped) and after.race is not None:
@@ -203,14 +206,6 @@ def _add_step(match: _Match, step: Step) -> None:
         outcome = open_round(after).outcome
         match.rounds.append(replace(_recorded(after), events=match.events.recorded(), outcome=outcome))
         match.events = RoundEvents()
-
-
-def _since_start_ms(match: _Match, step: Step) -> int:
-    """Return when a step took place, after the start of the race; 0 before it.
-
-    No earlier than the event before: a pause may be timed by a clock ahead of the room's own, on another node.
-    """
-    return max(match.events.latest_ms, step.at_ms - (step.after.clocks.started_at_ms or step.at_ms))
 
 
 def _recorded(state: RoomState) -> RecordedRound:

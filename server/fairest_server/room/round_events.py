@@ -14,7 +14,10 @@ _TIME_BIT: Final = 9
 
 
 class RoundEvents:
-    """Events in their order, eight bytes for each move. `latest_ms` is the time of the last one, 0 before the first."""
+    """Events in their order, eight bytes for each move. `latest_ms` is the time of the last one, 0 before the first.
+
+    No event is added before the last one: a pause may be timed by a clock ahead of the room's own, on another node.
+    """
 
     __slots__ = ("_moves", "_stops", "latest_ms")
 
@@ -25,13 +28,15 @@ class RoundEvents:
         self.latest_ms = 0
 
     def add_move(self, at_ms: int, seat: int, move: Move) -> None:
-        """Add a move, `at_ms` after the start of the race."""
-        self.latest_ms = at_ms
+        """Add a move, `at_ms` after the start of the race, or at `latest_ms` if that is later."""
+        at_ms = self.latest_ms = max(self.latest_ms, at_ms)
         self._moves.append(at_ms << _TIME_BIT | seat << _SEAT_BIT | _NUMBERS[move.text])
 
     def add_stop(self, stop: RecordedStop) -> None:
-        """Add a stop."""
-        self.latest_ms = stop.at_ms or 0
+        """Add a stop, likewise; one before the start of the race has no time."""
+        if stop.at_ms is not None:
+            self.latest_ms = max(self.latest_ms, stop.at_ms)
+            stop = RecordedStop(self.latest_ms, stop.seats, stop.ending)
         self._stops.append((len(self._moves), stop))
 
     def clamp(self, latest_ms: int) -> None:

@@ -197,7 +197,11 @@ def test_a_race_that_was_over_in_the_countdown_has_not_started(race: Race) -> No
 
 
 def test_at_the_last_turn_of_the_last_who_race_nothing_is_hidden(race: Race) -> None:
-    first, second = (replace(racer, turn=Turn(0, place)) for racer, place in zip(race.racers, (48, 47), strict=True))
+    places = ((48, ()), (47, (47,)))
+    first, second = (
+        replace(racer, turn=Turn(0, place), ahead=ahead)
+        for racer, (place, ahead) in zip(race.racers, places, strict=True)
+    )
     behind = replace(race, racers=(first, second))
     assert (behind.horizon, behind.stop((1,), Ending.AWAY).horizon) == ((Turn(0, 47), False), (Turn(0, 48), True))
     assert race.stop((0, 1), Ending.AWAY).horizon is None
