@@ -23,6 +23,8 @@ FIRST_MOVES = 4
 """Not measured, since everything takes longer when it is done for the first time."""
 MEASURED_MOVES = 40
 """Of each player. The last few of a race are left out, since its end is a figure of its own."""
+REST_SECONDS = 2.0
+"""After the last move; records are made, stored and rated within it."""
 CONTROLS = ("echo", "relay", "handwritten", "stored", "bare", "core", "node")
 NODE_GOAL = ("<= 1.3", (1.3).__ge__)
 MOST_RACE_END_US = 500
@@ -106,9 +108,14 @@ def _loading(kind: str, served: Processes, rooms: int, pace_seconds: float) -> A
 
 
 async def _end_races(move_us: float) -> float:
-    """CPU time of the end of a race beyond its moves: the record made, signed, stored and proved for the ratings."""
+    """CPU time of the end of a race beyond its moves: the record made, signed, stored and counted for the ratings.
+
+    What the server takes in the same time afterwards, when nothing is left to do, is subtracted.
+    """
     async with serving() as served, loading("race", served, ROOMS) as load:
         await load.move(FIRST_MOVES + MEASURED_MOVES)
         last = await load.move()
-        settled = await load.rest(2)
-    return ((last.server_us - move_us) * last.messages + settled.server_seconds * 1e6) / ROOMS
+        settled = await load.rest(REST_SECONDS)
+        idle = await load.rest(REST_SECONDS)
+    after_us = (settled.server_seconds - idle.server_seconds) * 1e6
+    return ((last.server_us - move_us) * last.messages + after_us) / ROOMS

@@ -8,8 +8,9 @@ signs the last chain. docs/protocol.md describes the format; `record_parser` rea
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import Final
+
+import msgspec
 
 from fairest_protocol.calculation.deal import make_deal
 from fairest_protocol.calculation.moves import Move
@@ -196,7 +197,7 @@ class Record(Value):
                 else:
                     yield _line("stop", at_ms=event.at_ms, seats=event.seats, ending=event.ending)
             if played.outcome is not None:
-                fields = asdict(played.outcome)
+                fields = msgspec.to_builtins(played.outcome)
                 if played.outcome.ledger is None:
                     del fields["ledger"]
                 yield _line("result", **fields)
