@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fairest_protocol.calculation.moves import MOVES, STOP
-from fairest_protocol.calculation.race import Ending, Score
+from fairest_protocol.calculation.race import Ending, Outcome, Score
 from fairest_protocol.messages.codec import decode_from_client
 from fairest_protocol.messages.fast_encoding import decode_entry, encode_moved
 from fairest_protocol.messages.from_client import Play
-from fairest_protocol.value import Value, replace, replace_in_pair
+from fairest_protocol.value import Value, fields_of, replace, replace_in_pair
 
 if TYPE_CHECKING:
 
@@ -60,3 +60,10 @@ def test_a_move_decoded_from_an_entry_is_the_object_of_the_rules() -> None:
         entry = decode_entry(encode_moved(0, 1, move, None))
         assert entry.type == "moved"
         assert entry.move is move
+
+
+def test_the_fields_of_a_value_have_those_of_the_values_in_it() -> None:
+    score = {"placed": 4, "goal": 52, "direct": 0, "cards_turned": 1, "ending": "away"}
+    outcome = fields_of(Outcome(None, (Score(4, 52, 0, 1, Ending.AWAY),)))
+    assert outcome == {"winner": None, "scores": (score,), "ledger": None}
+    assert type(outcome["scores"][0]["ending"]) is str

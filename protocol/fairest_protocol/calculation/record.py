@@ -10,8 +10,6 @@ import json
 from collections.abc import Iterator
 from typing import Final
 
-import msgspec
-
 from fairest_protocol.calculation.deal import make_deal
 from fairest_protocol.calculation.moves import Move
 from fairest_protocol.calculation.race import Ending, Outcome, Race, start_race
@@ -19,7 +17,7 @@ from fairest_protocol.calculation.record_lines import CERTIFIED_FORMAT, CREDIT_F
 from fairest_protocol.calculation.rules import Rules
 from fairest_protocol.calculation.seal import chain_line, make_seed, make_step_seed, round_statement
 from fairest_protocol.calculation.terms import Terms
-from fairest_protocol.value import Value
+from fairest_protocol.value import Value, fields_of
 
 MAX_BYTES: Final = 4 * 2**20
 MAX_LINES: Final = 10_000
@@ -197,7 +195,7 @@ class Record(Value):
                 else:
                     yield _line("stop", at_ms=event.at_ms, seats=event.seats, ending=event.ending)
             if played.outcome is not None:
-                fields = msgspec.to_builtins(played.outcome)
+                fields = fields_of(played.outcome)
                 if played.outcome.ledger is None:
                     del fields["ledger"]
                 yield _line("result", **fields)
