@@ -17,6 +17,7 @@ from benchmarks.floods import measure_floods
 from benchmarks.full_screen import measure_full_screen
 from benchmarks.fuzz import measure_fuzz
 from benchmarks.histories.group import measure_histories
+from benchmarks.instructions import measure_instructions
 from benchmarks.kill_recovery import measure_kill_recovery
 from benchmarks.leaving import measure_leaving
 from benchmarks.loads import measure_loads
@@ -52,6 +53,7 @@ BENCHMARKS = {
     "tick_gain": measure_tick_gain,
     "move_cost": measure_move_cost,
     "whole_races": measure_whole_races,
+    "instructions": measure_instructions,
     "loads": measure_loads,
     "spectators": measure_spectators,
     "watched_matches": measure_watched_matches,

@@ -6,7 +6,7 @@ import os
 import sys
 import tempfile
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -163,19 +163,24 @@ async def loading(kind: str, served: Processes, rooms: int, **options: float | s
 
 @asynccontextmanager
 async def serving(
-    *options: str, fsync: str = "everysec", processes: int = 1, hands_over: bool = True
+    *options: str,
+    fsync: str = "everysec",
+    processes: int = 1,
+    hands_over: bool = True,
+    wrapper: Sequence[str] = (),
 ) -> AsyncIterator[Processes]:
     """Run our server on a Redis of its own, without the limits that a load would exceed.
 
-    Unless `hands_over`, the system alone decides to which of the processes a player comes.
+    Unless `hands_over`, the system alone decides to which of the processes a player comes. Both programs are started
+    by the command `wrapper`, if that is given.
     """
     with (
-        redis_process("--appendonly", "yes", "--appendfsync", fsync) as redis,
+        redis_process("--appendonly", "yes", "--appendfsync", fsync, wrapper=wrapper) as redis,
         tempfile.TemporaryDirectory(prefix="fairest-") as folder,
     ):
         if processes > 1 and hands_over:
             options = (*options, "--handover-folder", folder)
-        async with serving_fleet(redis.url) as fleet:
+        async with serving_fleet(redis.url, (*wrapper, *SERVER_COMMAND)) as fleet:
             port = await start_servers(fleet, processes, *options)
             yield Processes(tuple(each.pid for each in fleet.processes.values()), redis.pid, port)
 
@@ -190,12 +195,13 @@ async def start_servers(fleet: Fleet, processes: int, *options: str, port: int =
 
 
 @asynccontextmanager
-async def control(kind: str) -> AsyncIterator[Processes]:
+async def control(kind: str, wrapper: Sequence[str] = ()) -> AsyncIterator[Processes]:
     """Run one of `benchmarks.controls`, or `node_race.cjs` for `node`. `stored`, `bare` and `core` have a Redis as
-    our server has.
+    our server has. Both programs are started by the command `wrapper`, if that is given.
     """
-    with redis_process("--appendonly", "yes") if kind in ("stored", "bare", "core") else nullcontext() as redis:
-        command = [sys.executable, "-m", "benchmarks.controls", kind]
+    is_stored = kind in ("stored", "bare", "core")
+    with redis_process("--appendonly", "yes", wrapper=wrapper) if is_stored else nullcontext() as redis:
+        command = [*wrapper, sys.executable, "-m", "benchmarks.controls", kind]
         command += [redis.url.removeprefix("unix://")] if redis else []
         if kind == "node":
             command = [str(NODE), "benchmarks/node_race.cjs", str(Settings().heartbeat_seconds)]
@@ -209,9 +215,11 @@ async def control(kind: str) -> AsyncIterator[Processes]:
             await process.wait()
 
 
-def serving_kind(kind: str, fsync: str = "everysec") -> AbstractAsyncContextManager[Processes]:
-    """Run our server for `race`, or the control of that name."""
-    return serving(fsync=fsync) if kind == "race" else control(kind)
+def serving_kind(
+    kind: str, fsync: str = "everysec", wrapper: Sequence[str] = ()
+) -> AbstractAsyncContextManager[Processes]:
+    """Run our server for `race`, or the control of that name; by the command `wrapper`, if that is given."""
+    return serving(fsync=fsync, wrapper=wrapper) if kind == "race" else control(kind, wrapper)
 
 
 def cpu_seconds(pid: int | None) -> float:

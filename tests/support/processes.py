@@ -114,12 +114,12 @@ async def serving_fleet(redis_url: str, command: Sequence[str] = SERVER_COMMAND)
 class RedisProcess:
     """A real engine, a Valkey or a Redis, on a folder of its own, which a test kills, freezes and starts again."""
 
-    def __init__(self, folder: Path, *options: str) -> None:
+    def __init__(self, folder: Path, *options: str, wrapper: Sequence[str] = ()) -> None:
         program = engine_program()
         self._folder = folder
         self._socket = folder / "redis.sock"
-        self._command = [program, "--port", "0", "--unixsocket", str(self._socket), "--dir", str(folder)]
-        self._command += ["--save", "", *options]
+        self._command = [*wrapper, program, "--port", "0", "--unixsocket", str(self._socket)]
+        self._command += ["--dir", str(folder), "--save", "", *options]
         self._process: subprocess.Popen[bytes] | None = None
         self.url = f"unix://{self._socket}"
         # A connection that an ended engine has left behind is opened anew, once and at once.
@@ -185,11 +185,13 @@ class RedisProcess:
 
 
 @contextmanager
-def redis_process(*options: str) -> Iterator[RedisProcess]:
-    """A Redis with these options; it and its folder are removed at the end."""
+def redis_process(*options: str, wrapper: Sequence[str] = ()) -> Iterator[RedisProcess]:
+    """A Redis with these options, started by the command `wrapper` if that is given; it and its folder are removed at
+    the end.
+    """
     # The path of a Unix socket is limited to about 100 bytes; pytest's folders may be longer.
     folder = Path(tempfile.mkdtemp(prefix="fairest-test-"))
-    process = RedisProcess(folder, *options)
+    process = RedisProcess(folder, *options, wrapper=wrapper)
     try:
         yield process
     finally:
