@@ -65,6 +65,7 @@ CHARTS = (
             _control("the same on Node and ws", "node_us"),
             _control("relay that stores (Redis left out)", "stored_us"),
             _control("judged and stored, no more (same)", "bare_us"),
+            _control("the same by our pure core (same)", "core_us"),
         ),
     ),
     Chart(
@@ -78,6 +79,7 @@ CHARTS = (
             _control("the same on Node and ws", "node_us_paced"),
             _control("relay that stores (Redis left out)", "stored_us_paced"),
             _control("judged and stored, no more (same)", "bare_us_paced"),
+            _control("the same by our pure core (same)", "core_us_paced"),
         ),
     ),
     Chart(
@@ -88,12 +90,14 @@ CHARTS = (
             _control("hand-written race", "total_handwritten_us"),
             _control("relay that stores, with Redis", "total_stored_us"),
             _control("judged and stored, no more", "total_bare_us"),
+            _control("the same by our pure core", "total_core_us"),
             _race("Fairest, random games", "random_server_us", "random_redis_us"),
             _control("hand-written race", "random_handwritten_us"),
             _race("Fairest, independent players", "independent_server_us", "independent_redis_us"),
             _control("hand-written race", "independent_handwritten_us"),
             _control("relay that stores, with Redis", "independent_stored_us"),
             _control("judged and stored, no more", "independent_bare_us"),
+            _control("the same by our pure core", "independent_core_us"),
         ),
     ),
     Chart(
