@@ -7,7 +7,7 @@ signs the last chain. docs/protocol.md describes the format; `record_parser` rea
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from fairest_protocol.calculation.deal import make_deal
@@ -146,16 +146,15 @@ class Record(Value):
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of the file, without line ends."""
-        for line, _ in self.chained_lines():
-            yield line
-        yield seal_line(self.signature)
+        return self.lines_signed_by(lambda _: self.signature)
 
-    def chained_lines(self) -> Iterator[tuple[str, bytes]]:
-        """Yield the lines of the file but the last one, each with its chain."""
+    def lines_signed_by(self, sign: Callable[[bytes], bytes]) -> Iterator[str]:
+        """Yield the lines of the file with the signature that `sign` returns for the chain of the last line but one."""
         chain = b""
         for text in self._texts():
             chain = chain_line(chain, text)
-            yield _with_chain(text, chain), chain
+            yield f'{text.removesuffix("}")},"chain":"{chain.hex()}"}}'
+        yield seal_line(sign(chain))
 
     def chain(self) -> bytes:
         """Return the chain of the last line but one, which the server signs."""
@@ -229,8 +228,3 @@ def _line(kind: str, **fields: object) -> str:
 
 def _hex(value: bytes | None) -> str | None:
     return None if value is None else value.hex()
-
-
-def _with_chain(text: str, chain: bytes) -> str:
-    """Return the line with its chain as the last field. The chain is a hash over the line without that field."""
-    return f'{text.removesuffix("}")},"chain":"{chain.hex()}"}}'

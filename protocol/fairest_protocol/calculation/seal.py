@@ -33,7 +33,9 @@ def _encode_label(label: str) -> bytes:
     return len(text).to_bytes(4, "big") + text
 
 
-_LINE_LABEL: Final = _encode_label("line")
+_FIRST_LINE: Final = _encode_label("line") + (0).to_bytes(4, "big")
+_NEXT_LINE: Final = _encode_label("line") + (32).to_bytes(4, "big")
+"""What a line's hash begins with: the label, and the length of the chain before."""
 
 
 def _encode(label: str, *parts: bytes) -> bytes:
@@ -167,8 +169,8 @@ def chain_line(before: bytes, line: str) -> bytes:
     """
     text = line.encode()
     # A record has hundreds of lines, so the bytes of `_encode` are put together here.
-    length, before_length = len(text).to_bytes(4, "big"), len(before).to_bytes(4, "big")
-    return hashlib.sha256(b"".join((_LINE_LABEL, before_length, before, length, text))).digest()
+    head = _NEXT_LINE if before else _FIRST_LINE
+    return hashlib.sha256(b"".join((head, before, len(text).to_bytes(4, "big"), text))).digest()
 
 
 def chain_round_line(before: bytes, line: str) -> bytes:

@@ -6,6 +6,7 @@ values that each option may take.
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
 
 from fairest_protocol.calculation.certified import PROCEDURE, check_certifiable
@@ -67,8 +68,12 @@ def format_terms(options: Mapping[str, object]) -> str:
     return " ".join(f"{key}={_WORDS[value] if isinstance(value, bool) else value}" for key, value in options.items())
 
 
+@lru_cache(maxsize=128)
 def parse_terms(text: str) -> Terms:
-    """Parse the text of a room's terms. Raises `BadTerms` unless a room can have them, written in just this way."""
+    """Parse the text of a room's terms. Raises `BadTerms` unless a room can have them, written in just this way.
+
+    Most rooms have the same few terms, and each record needs them.
+    """
     pairs = [pair.partition("=") for pair in text.split(" ")]
     keys = tuple(key for key, _, _ in pairs)
     chosen = tuple(key for key in _PROCEDURES if key in keys)

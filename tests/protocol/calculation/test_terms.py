@@ -136,3 +136,7 @@ def test_no_other_text_is_the_terms_of_a_room() -> None:
         if not isinstance(error, BadTerms) or sentence not in str(error)
     }
     assert wrong == {}
+
+
+def test_the_same_terms_are_parsed_once() -> None:
+    assert parse_terms(f"{TEXT} credit=1") is parse_terms(RoomOptions(credit=1).resolved().terms())
