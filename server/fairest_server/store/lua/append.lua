@@ -1,8 +1,8 @@
 -- The only write to a room: append events to its log if the log's last entry is the expected one.
 -- Checks come first, writes after: Redis does not roll back a script that fails half-way.
 --
--- Each argument and each number that is formatted costs Redis a hundredth of an append, so ids come ready made, and what a
--- move seldom needs stands at the end and may be left out: all from the channel on, or all from the room on.
+-- Each argument costs Redis a hundredth of an append, and each number that is formatted up to three. So ids come ready
+-- made, and what a move seldom needs stands at the end and may be left out: all from the channel on, or from the room on.
 --
 -- KEYS  log; with a room, deadlines of the bucket; lobby of the bucket if the room's entry in it changes; outbox of the
 --       bucket's rounds if there are entries for the chain of rounds
