@@ -79,7 +79,6 @@ class Session:
         "player_id",
         "room",
         "seen_upto",
-        "show",
     )
 
     def __init__(
@@ -108,8 +107,6 @@ class Session:
         self._bucket = TokenBucket(settings.messages_per_second, settings.messages_burst, time.monotonic())
         self._inbox = Inbox(websocket, self._bucket, settings.flood_seconds)
         self._outbox = Outbox(websocket.outgoing, settings.max_unsent_bytes)
-        self.show = self._outbox.send
-        """Sends an encoded message. Not a method, since each move calls it twice."""
         self._closing: asyncio.Task[None] | None = None
         """Closes this connection for a reason that did not come up in `_listen`, which waits for a frame meanwhile."""
         self._timed_at = 0.0
@@ -139,6 +136,10 @@ class Session:
             code, has_stalled = self._websocket.close_code, self._outbox.has_stalled
             self._log.info(Event.GONE, **self._log_context, code=code, has_stalled=has_stalled)
             self._disconnect()
+
+    def show(self, data: bytes) -> None:
+        """Send an encoded message."""
+        self._outbox.send(data)
 
     def admitted(self, seat: int | None, log_length: int, missed: bytes) -> None:
         """Charge this client, admitted at `seat` or as a spectator, for reading the log; send what it has missed."""
