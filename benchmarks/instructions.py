@@ -4,8 +4,8 @@ CPU time of the same code may vary by a half within minutes where cores and cach
 program and its libraries do not. They leave out the kernel, so all sending and receiving, and each wait for memory.
 
 Lockstep is rooms whose players move without a pause, so that both moves of a room share an append; alone is two rooms
-at a person's pace, where each move has an append of its own. What a process executes in the same time afterwards, when
-nobody moves, is subtracted. Needs valgrind, and is left out without it.
+at a person's pace, where each move has an append of its own. The instructions of a process in the same time afterwards,
+when nobody moves, are subtracted. Needs valgrind, and is left out without it.
 """
 
 import asyncio

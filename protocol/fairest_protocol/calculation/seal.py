@@ -35,7 +35,7 @@ def _encode_label(label: str) -> bytes:
 
 _FIRST_LINE: Final = _encode_label("line") + (0).to_bytes(4, "big")
 _NEXT_LINE: Final = _encode_label("line") + (32).to_bytes(4, "big")
-"""What a line's hash begins with: the label, and the length of the chain before."""
+"""The beginning of the bytes that are hashed for a line: the label, and the length of the chain of the line before."""
 
 
 def _encode(label: str, *parts: bytes) -> bytes:
