@@ -266,10 +266,7 @@ class AppendQueue:
         is_sent = bool(self._waiting) and self._send_waiting()
         for (writer, _), reply in zip(batch, replies, strict=True):
             metrics.APPENDS.add(reply.answer)
-            try:
-                writer.on_append_result(reply)
-            except Exception as fault:
-                report(Part.ROOM, fault, room=writer.code)
+            _report_result(writer, reply)
         if not is_sent:
             # The results may have enqueued writers; those did not schedule a batch, because the queue is still busy.
             self._send_next()
