@@ -66,8 +66,9 @@ class Visitor:
     """How far it has seen the room that it is in; None outside."""
     as_player: Seen | None = None
     """How far it had seen the room when it last was a player there."""
-    entries: list[Resume | None] = field(default_factory=list)
-    """Requests to enter that are not answered, and for each the resume that it was."""
+    entries: dict[str, Seen | None] = field(default_factory=dict)
+    """By their ids the requests to enter that are not answered, and for each how far had been seen what it resumes."""
+    requests: int = 0
     pages: int = 0
     faults: list[str] = field(default_factory=list)
 
@@ -80,14 +81,11 @@ class Visitor:
     def take(self, message: FromServer) -> None:
         """Fold a message, and note what it contradicts."""
         if isinstance(message, Snapshot):
-            self.expect(self.seen is None and bool(self.entries), message)
-            del self.entries[:1]
+            self.expect(self.seen is None and message.id in self.entries, message)
+            self.answered(message)
             self.note(Seen(message.position, message.tag, message.scene, message.seat))
         elif isinstance(message, View):
-            known = self.seen
-            if known is None and self.entries and self.entries[0] is not None and self.as_player is not None:
-                known = self.as_player
-                del self.entries[:1]
+            known = self.seen or self.answered(message)
             self.expect(known is not None and message.first == known.position + 1, message)
             if known is not None:
                 scene = known.scene
@@ -97,13 +95,17 @@ class Visitor:
         elif isinstance(message, Left):
             # A leave right behind the request to enter is answered for both.
             self.expect(self.seen is not None or bool(self.entries), message)
-            if self.seen is None:
-                del self.entries[:1]
+            if self.seen is None and self.entries:
+                del self.entries[next(iter(self.entries))]
             self.seen = None
-        elif isinstance(message, Refused) and message.to in ("join", "watch", "resume"):
-            del self.entries[:1]
+        elif isinstance(message, Refused):
+            self.answered(message)
         elif isinstance(message, LobbyPage):
             self.pages += 1
+
+    def answered(self, message: Snapshot | View | Refused) -> Seen | None:
+        """Forget the request to enter that this answers, if it answers one; return how far was seen what it resumes."""
+        return None if message.id is None else self.entries.pop(message.id, None)
 
     def note(self, seen: Seen) -> None:
         self.seen = seen
@@ -119,10 +121,18 @@ class Visitor:
         """Send the messages of this action, and wait for an answer only if it looks around."""
         for message in self.messages(action):
             if isinstance(message, (Join, Watch, Resume)):
-                self.entries.append(message if isinstance(message, Resume) else None)
-            await self.client.send(message)
+                await self.client.send(message.with_id(self.named_entry(message)))
+            else:
+                await self.client.send(message)
         if action == "look around":
             await self.look_around()
+
+    def named_entry(self, message: Message) -> str:
+        """Return an id for a request to enter, and wait for its answer from now on."""
+        self.requests += 1
+        request_id = f"entry-{self.requests}"
+        self.entries[request_id] = self.as_player if isinstance(message, Resume) else None
+        return request_id
 
     async def look_around(self) -> None:
         """Wait until everything is answered that was sent by now."""
@@ -233,6 +243,10 @@ async def visit(redis_url: str, options: RoomOptions, doings: list[tuple[int, st
 @example(
     options=RoomOptions(countdown_seconds=0),
     doings=[(0, "leave"), (0, "look around"), (0, "resume"), (0, "look around"), (0, "watch")],
+)
+@example(  # The watch is refused before the resume is answered.
+    options=RoomOptions(countdown_seconds=0),
+    doings=[(0, "stop"), (0, "leave"), (0, "look around"), (0, "resume"), (0, "watch")],
 )
 def test_the_next_view_starts_at_position_plus_one(
     redis_server: str, options: RoomOptions, doings: list[tuple[int, str]]
