@@ -10,7 +10,14 @@ from redis.exceptions import RedisError
 from fairest_protocol.calculation.record import Record
 from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.value import replace
-from fairest_server.live.rater import FADING_STRIDE, LEFT_BEHIND_MS, LOOK_STRIDE, Rater, RecordSource
+from fairest_server.live.rater import (
+    FADING_STRIDE,
+    LEFT_BEHIND_MS,
+    LOOK_STRIDE,
+    RATED_AT_ONCE,
+    Rater,
+    RecordSource,
+)
 from fairest_server.live.record_finder import RecordFinder
 from fairest_server.live.redis_clock import RedisClock
 from fairest_server.live.signing import SigningKey
@@ -101,6 +108,20 @@ async def test_four_processes_that_rate_the_same_matches_at_once_rate_each_once(
             await finish(redis, rater, record)
     await asyncio.gather(*(rater.advance() for rater in raters))
     assert [tally.rounds for tally in await tallies(redis)] == [6, 6]
+
+
+async def test_matches_that_wait_together_share_round_trips(redis: BatchingRedis) -> None:
+    async def reads() -> int:
+        return int((await redis.info("stats"))["total_reads_processed"])
+
+    rater = make_rater(redis)
+    await rater.advance()
+    for number in range(RATED_AT_ONCE):
+        record = make_record(number, FINISHED_MS)
+        await rater.expect(ROOM, record, (f"one-{number}", f"two-{number}"), RecordSource.DECIDED)
+    before = await reads()
+    await rater.advance()
+    assert await reads() - before < RATED_AT_ONCE
 
 
 async def test_a_match_that_is_expected_again_after_it_was_rated_is_not_rated_again(redis: BatchingRedis) -> None:

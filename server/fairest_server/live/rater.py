@@ -8,6 +8,7 @@ Matches that their own process leaves behind, because it was killed or the node 
 any other one. Two that rate the same match at once do no harm: the script takes the first (`store/ratings.py`).
 """
 
+import asyncio
 from collections.abc import Callable
 from enum import Enum, auto
 from typing import Final
@@ -32,6 +33,8 @@ from fairest_server.store.ratings import Kept, RatingStore, WaitingMatch
 
 LOOK_STRIDE: Final = 5
 """Every this many calls of `advance`, a process looks for matches that others have left behind."""
+RATED_AT_ONCE: Final = 16
+"""Matches that are rated at the same time, so that they share round trips to Redis."""
 LEFT_BEHIND_MS: Final = 5_000
 """A match that finished longer ago than this, and is not rated yet, is rated by any process."""
 FADING_STRIDE: Final = 300
@@ -99,14 +102,17 @@ class Rater:
             latest_ms = self._clock.now_ms() - LEFT_BEHIND_MS
             left = [match for match in await self._ratings.waiting() if match.finished_at_ms <= latest_ms]
             waiting += [_Expected(match) for match in left]
-        for expected in waiting:
-            await self._rate_or_report(expected)
+        for first in range(0, len(waiting), RATED_AT_ONCE):
+            some = waiting[first : first + RATED_AT_ONCE]
+            failures = await asyncio.gather(*map(self._rate_or_report, some))
+            for failure in filter(None, failures):
+                raise failure
         if self._advanced % FADING_STRIDE == 1:
             await self._ratings.drop_faded(self._clock.now_ms() // DAY_MS)
 
-    async def _rate_or_report(self, expected: _Expected) -> None:
+    async def _rate_or_report(self, expected: _Expected) -> RedisError | OSError | None:
+        """Rate a match and return None, or return the error of a Redis that is away."""
         match = expected.match
-        failure: Exception | None = None
         # A match that cannot be rated because of a fault of this program does not hold up those behind it.
         with contained(Part.RATING, match=match.match_id):
             try:
@@ -116,11 +122,10 @@ class Rater:
                 _LOG.error(Event.UNRATED, match=match.match_id, reason=str(reason))
                 await self._ratings.remove(match)
             except RecordUnavailable:
-                return
+                return None
             except (RedisError, OSError) as reason:
-                failure = reason
-        if failure is not None:
-            raise failure
+                return reason
+        return None
 
     async def _rate(self, match: WaitingMatch, record: Record) -> None:
         """Rate a match, and remove it from its outbox. Raises `BrokenRecord` as well."""
