@@ -29,7 +29,7 @@ from tests.support.appending import Once, begin_append
 from tests.support.faulty_link import faulty_link
 from tests.support.processes import redis_process
 from tests.support.races import Table
-from tests.support.waiting import PATIENCE_SECONDS
+from tests.support.waiting import PATIENCE_SECONDS, until
 
 ROOM = "quiet-amber-otter"
 MOVE = Played(seat=1, move=MOVES["b4"])
@@ -187,6 +187,21 @@ async def test_stamps_never_run_backwards(writer: Writer, redis: BatchingRedis) 
     await redis.xadd(keys.log(ROOM), {"t": future, "g": "t0", "e": "0sa"}, id="1-0")
     assert await writer.append(expected=1, expected_tag="t0") is Answer.APPENDED
     assert (await writer.log.read(ROOM))[-1].at_ms == future
+
+
+async def test_a_stamp_is_the_clock_of_redis_also_in_the_first_tenth_of_a_second(
+    writer: Writer, redis: BatchingRedis
+) -> None:
+    """Redis tells microseconds without zeros before them."""
+    owner = await owner_of(redis, keys.log(ROOM))
+
+    async def is_first_tenth() -> bool:
+        return (await owner.time())[1] < 90_000
+
+    await until(is_first_tenth, "a second of Redis' clock begins")
+    earliest_ms = await read_clock(owner)
+    await writer.append()
+    assert earliest_ms <= writer.reply.now_ms <= await read_clock(owner)
 
 
 async def test_reading_starts_after_the_index(writer: Writer) -> None:

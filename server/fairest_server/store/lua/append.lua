@@ -2,7 +2,8 @@
 -- Checks come first, writes after: Redis does not roll back a script that fails half-way.
 --
 -- Each argument costs Redis a hundredth of an append, and each number that is formatted up to three. So ids come ready
--- made, and what a move seldom needs stands at the end and may be left out: all from the channel on, or from the room on.
+-- made, times stay texts, and what a move seldom needs stands at the end and may be left out: all from the channel on, or
+-- from the room on.
 --
 -- KEYS  log; with a room, deadlines of the bucket; lobby of the bucket if the room's entry in it changes; outbox of the
 --       bucket's rounds if there are entries for the chain of rounds
@@ -21,12 +22,17 @@ local not_before, not_after, events = tonumber(ARGV[4]), tonumber(ARGV[5]), tonu
 local last_event = 5 + 2 * events
 local channel, room = ARGV[last_event + 2] or '', ARGV[last_event + 4]
 
+-- Redis' clock in ms: the seconds, and the microseconds without their last three digits, filled up to three.
 local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local last_id, last_tag, last_stamp = '0-0', '', 0
+local now_text = time[1] .. string.sub('000' .. string.sub(time[2], 1, -4), -3)
+local now = tonumber(now_text)
+local last_id, last_tag, stamp = '0-0', '', now_text
 local last = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', '1')[1]
 if last then
-  last_id, last_stamp, last_tag = last[1], tonumber(last[2][2]), last[2][4]
+  last_id, last_tag = last[1], last[2][4]
+  if tonumber(last[2][2]) > now then
+    stamp = last[2][2]
+  end
 end
 
 -- The log ends with this very append: its reply was lost, and the sender sent it again. Reply as the first time.
@@ -34,20 +40,19 @@ if last_tag == new_tag and last_id == ARGV[last_event] then
   return last[2][2]
 end
 if last_id ~= expected or last_tag ~= tag then
-  return {'conflict', string.format('%.0f', now), redis.call('XRANGE', KEYS[1], expected, '+')}
+  return {'conflict', now_text, redis.call('XRANGE', KEYS[1], expected, '+')}
 end
 if now < not_before then
-  return {'early', string.format('%.0f', now)}
+  return {'early', now_text}
 end
 if not_after > 0 and now > not_after then
-  return {'late', string.format('%.0f', now)}
+  return {'late', now_text}
 end
 
 -- A wake-up that nobody but its sender would hear is not published: to read it again costs the sender a third of a move.
 if channel ~= '' and count and redis.call('PUBSUB', count, channel)[2] <= tonumber(ARGV[last_event + 3]) then
   channel = ''
 end
-local stamp = string.format('%.0f', math.max(now, last_stamp))
 -- Encoding may fail, so it comes before the first write.
 local message = ''
 if channel ~= '' then
