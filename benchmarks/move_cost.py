@@ -43,7 +43,7 @@ async def _measure_all() -> list[Figure]:
     pace_seconds = 1.5 * 2 * ROOMS / (statistics.median(speeds) / 2)
     half = {kind: await _load_half(kind, pace_seconds) for kind in ("echo", "handwritten", "race")}
     always = await _load("race", ROOMS, 0.0, fsync="always")
-    end_us = await _end_races(statistics.median(cost.server_us for cost in saturated["race"]))
+    ends_us = [await _end_races(cost.server_us) for cost in saturated["race"]]
     return [
         *_figures("", saturated, 0.9),
         *median_of("moves_per_second", speeds, "/s", ">= 20000", lambda speed: speed >= 20_000),
@@ -51,7 +51,7 @@ async def _measure_all() -> list[Figure]:
         *median_of("echo_p99_ms_half_load", half["echo"], "ms", "(control)"),
         *median_of("handwritten_p99_ms_half_load", half["handwritten"], "ms", "(control)"),
         written_down("move_us_always", always.server_us, "us"),
-        Figure("race_end_us", end_us, "us", f"<= {MOST_RACE_END_US}", holds=end_us <= MOST_RACE_END_US),
+        *median_of("race_end_us", ends_us, "us", f"<= {MOST_RACE_END_US}", MOST_RACE_END_US.__ge__),
         *_figures("_paced", paced, 1.4),
     ]
 
