@@ -107,15 +107,16 @@ async def _compare(
 
 
 async def _race(kind: str, rooms: int, pace_seconds: float, games: str) -> RaceCost:
-    """Measure from the first moves to the last record."""
+    """Measure from the first moves to the last record, without what a process takes at rest after it."""
     load = "race" if kind == "race" else "echo"
     async with serving_kind(kind) as served, loading(load, served, rooms, pace=pace_seconds, games=games) as loader:
         await loader.move(FIRST_MOVES)
         moved = await loader.move()
         settled = await loader.rest(REST_SECONDS)
+        idle = await loader.rest(REST_SECONDS)
     return RaceCost(
-        server_us=moved.server_us + _share(settled.server_us, moved),
-        redis_us=moved.redis_us + _share(settled.redis_us, moved),
+        server_us=moved.server_us + _share(settled.server_us - idle.server_us, moved),
+        redis_us=moved.redis_us + _share(settled.redis_us - idle.redis_us, moved),
         p99_ms=moved.p99_ms,
         per_second=moved.per_second,
     )
