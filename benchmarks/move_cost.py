@@ -27,7 +27,7 @@ REST_SECONDS = 2.0
 """After the last move; records are made, stored and rated within it."""
 CONTROLS = ("echo", "relay", "handwritten", "stored", "bare", "core", "node")
 NODE_GOAL = ("<= 1.3", (1.3).__ge__)
-MOST_RACE_END_US = 500
+MOST_RACE_END_US = 500.0
 
 
 def measure_move_cost() -> list[Figure]:
