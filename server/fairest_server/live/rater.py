@@ -105,7 +105,8 @@ class Rater:
         for first in range(0, len(waiting), RATED_AT_ONCE):
             some = waiting[first : first + RATED_AT_ONCE]
             failures = await asyncio.gather(*map(self._rate_or_report, some))
-            for failure in filter(None, failures):
+            failure = next(filter(None, failures), None)
+            if failure is not None:
                 raise failure
         if self._advanced % FADING_STRIDE == 1:
             await self._ratings.drop_faded(self._clock.now_ms() // DAY_MS)
