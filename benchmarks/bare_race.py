@@ -19,6 +19,7 @@ from websockets.http11 import Request
 
 from fairest_server.edge.incoming import Disconnected
 from fairest_server.edge.websocket import WebSocket
+from fairest_server.store.appends import MAX_TOGETHER
 from fairest_server.store.redis.batch_connection import pack
 from fairest_server.store.redis.scripts import Script
 
@@ -56,15 +57,23 @@ class Appends(asyncio.Protocol):
     def _send(self) -> None:
         rooms, self._waiting = self._waiting, []
         self._sent.extend(rooms)
-        self.transport.write(b"".join([pack(("EVALSHA", SCRIPT.sha, *room.build())) for room in rooms]))
+        commands: list[bytes] = []
+        for start in range(0, len(rooms), MAX_TOGETHER):
+            group = rooms[start : start + MAX_TOGETHER]
+            words = [word for room in group for word in room.build()]
+            commands.append(
+                pack(("EVALSHA", SCRIPT.sha, len(group), *(room.key for room in group), len(group), *words))
+            )
+        self.transport.write(b"".join(commands))
 
     def data_received(self, data: bytes) -> None:
         self._reader.feed(data)
         while (reply := self._reader.gets()) is not False:
             if reply != SCRIPT.sha.encode():
-                # A stamp; everything but an appended move has another reply.
+                # Stamps; if a move is not appended, the reply is a list.
                 assert isinstance(reply, bytes), reply
-                self._sent.popleft().on_reply()
+                for _ in reply.split():
+                    self._sent.popleft().on_reply()
 
 
 class StoredRoom(ABC):
@@ -72,7 +81,7 @@ class StoredRoom(ABC):
 
     def __init__(self, name: str, appends: Appends) -> None:
         self.websockets: list[WebSocket] = []
-        self._key = f"fairest:{{0}}:log:{name}"
+        self.key = f"fairest:{{0}}:log:{name}"
         self._appends = appends
         self._index, self._tag, self._next_tag = 0, "", ""
         self._waiting: list[tuple[int, bytes]] = []
@@ -96,8 +105,8 @@ class StoredRoom(ABC):
             self._appends.enqueue(self)
         return True
 
-    def build(self) -> tuple[str | int | bytes, ...]:
-        """Return the number of keys, the keys and the arguments of append.lua."""
+    def build(self) -> list[str | int | bytes]:
+        """Return the arguments of append.lua for this append."""
         messages, self._waiting = self._waiting, []
         texts = self.judge(messages)
         self._count = len(texts)
@@ -105,7 +114,7 @@ class StoredRoom(ABC):
         words: list[str | int | bytes] = [f"{self._index}-0", self._tag, self._next_tag, 0, 0, self._count]
         for number, text in enumerate(texts, self._index + 1):
             words += (f"{number}-0", text)
-        return (1, self._key, *words)
+        return words
 
     def on_reply(self) -> None:
         """Tell the players, and store the moves that came meanwhile."""

@@ -64,7 +64,7 @@ class Observed:
         go_on: Callable[..., bool | None] = getattr(AppendQueue, step)
 
         def hold(queue: AppendQueue, *replies: Any) -> bool | None:
-            if self.is_held.is_set() or not any(format_event(FIRST) in append for _, append in queue._batch):
+            if self.is_held.is_set() or not any(format_event(FIRST) in append.words for _, append in queue._batch):
                 return go_on(queue, *replies)
             self.is_held.set()
             self._held = asyncio.create_task(go_on_later(queue, *replies))

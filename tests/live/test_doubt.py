@@ -9,7 +9,7 @@ from fairest_protocol.messages.options import RoomOptions
 from fairest_protocol.messages.refusals import Refusal
 from fairest_server.room.commands import Command, CreateRoom, Disconnect, PlayerRequest, TakeSeat
 from fairest_server.room.events import Attached, Detached, PlayerReady, SeatFreed, SeatTaken
-from fairest_server.store.append_queue import Answer, Append
+from fairest_server.store.appends import Answer, Append
 from tests.support.isolated_room import ROUND, IsolatedRoom, RecordingSubscriber
 
 READY = PlayerRequest("here-1", Ready(round=ROUND.round, entropy_hash=commit_entropy(ROUND.round, 0, bytes(32))))

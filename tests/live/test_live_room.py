@@ -26,7 +26,7 @@ from fairest_server.room.commands import (
 from fairest_server.room.events import Attached, Detached, Paused, PlayerReady, RoomCreated, SeatFreed, SeatTaken
 from fairest_server.room.match_record import record_matches
 from fairest_server.room.steps import LogSlice, fold
-from fairest_server.store.append_queue import Answer
+from fairest_server.store.appends import Answer
 from tests.support.isolated_room import NOW_MS, ROUND, IsolatedRoom, RecordingSubscriber
 from tests.support.races import Table, raced
 

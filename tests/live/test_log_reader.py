@@ -14,7 +14,7 @@ from fairest_server.live.slices import Slices
 from fairest_server.room.commands import Disconnect
 from fairest_server.room.events import Detached
 from fairest_server.room.steps import LogEntry
-from fairest_server.store.append_queue import Answer
+from fairest_server.store.appends import Answer
 from tests.support.isolated_room import IsolatedRoom
 
 Read = Callable[[int], Sequence[LogEntry]]

@@ -12,7 +12,7 @@ from fairest_server.live.redis_clock import DecisionWindow
 from fairest_server.room.commands import CloseRoom, CreateRoom, Disconnect, ExpireDeadline, PlayerRequest
 from fairest_server.room.evolve import evolve
 from fairest_server.room.steps import Step, fold
-from fairest_server.store.append_queue import Append
+from fairest_server.store.appends import Append
 from tests.support.isolated_room import NOW_MS, ROUND, IsolatedRoom
 from tests.support.races import Table
 from tests.support.random_rooms import random_log

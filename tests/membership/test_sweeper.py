@@ -15,7 +15,7 @@ from fairest_server.membership.sweeper import ALONE_STRIDE, UNREADABLE_SECONDS, 
 from fairest_server.room.commands import ExpireDeadline
 from fairest_server.room.events import Attached, Event, RoomCreated, SeatTaken
 from fairest_server.store import keys
-from fairest_server.store.append_queue import Answer, Append
+from fairest_server.store.appends import Answer, Append
 from fairest_server.store.processes import Processes
 from fairest_server.store.redis.batching_client import BatchingRedis
 from tests.support.appending import append_once

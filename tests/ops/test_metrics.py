@@ -7,7 +7,7 @@ from prometheus_client import REGISTRY, CollectorRegistry, Counter, Histogram, g
 
 from fairest_protocol.messages.refusals import Breach, Refusal
 from fairest_server.ops.metrics import CutOff, Durability, FastCounter, FastHistogram, Part, TurnedAway
-from fairest_server.store.append_queue import Answer
+from fairest_server.store.appends import Answer
 
 BOUNDS = (0.5, 1, 20)
 

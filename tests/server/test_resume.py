@@ -26,7 +26,7 @@ from fairest_server.room.commands import Command, TakeSeat
 from fairest_server.room.decide import decide
 from fairest_server.settings import Settings
 from fairest_server.store import keys
-from fairest_server.store.append_queue import Answer, Append
+from fairest_server.store.appends import Answer, Append
 from fairest_server.store.log import Log
 from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.clients import make_client

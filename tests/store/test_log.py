@@ -17,7 +17,8 @@ from fairest_server.room.events import Checkpoint, Event, Played, PlayerReady, R
 from fairest_server.room.steps import LogSlice
 from fairest_server.store import keys
 from fairest_server.store import log as log_module
-from fairest_server.store.append_queue import MAX_BATCH, Answer, Append, AppendQueue, Reply
+from fairest_server.store.append_queue import MAX_BATCH, AppendQueue
+from fairest_server.store.appends import Answer, Append, Reply
 from fairest_server.store.log import Log
 from fairest_server.store.log_entries import parse_wakeup
 from fairest_server.store.redis.batch_connection import RETRIES, BatchConnection, CommandWords
@@ -633,7 +634,7 @@ async def test_a_batch_that_cannot_be_packed_is_counted_as_a_fault_twice(redis_s
 async def test_a_reply_whose_fields_are_of_other_types_is_counted_as_a_fault(redis_server: str) -> None:
     before = faults()
     async with make_client(redis_server) as redis:
-        assert await reply_to_append(redis, [b"late", None]) == Reply(Answer.UNKNOWN)
+        assert await reply_to_append(redis, [[b"late", None]]) == Reply(Answer.UNKNOWN)
     assert faults() - before == 1
 
 
@@ -650,10 +651,13 @@ async def test_the_time_of_an_append_is_measured_from_when_it_is_sent(writer: Wr
 @pytest.mark.parametrize(
     "reply",
     [
-        pytest.param([b"perhaps", b"1"], id="an answer that is not one"),
-        pytest.param([b"late"], id="no time"),
-        pytest.param([b"late", None], id="a time that is none"),
+        pytest.param([[b"perhaps", b"1"]], id="an answer that is not one"),
+        pytest.param([[b"late"]], id="no time"),
+        pytest.param([[b"late", None]], id="a time that is none"),
         pytest.param(b"appended", id="a word that is not a stamp"),
+        pytest.param(b"1 2", id="a stamp too many"),
+        pytest.param([], id="no result"),
+        pytest.param(1, id="a number"),
     ],
 )
 async def test_a_reply_that_append_lua_does_not_give_is_unknown(redis_server: str, reply: object) -> None:

@@ -13,7 +13,7 @@ from fairest_server.ops import metrics
 from fairest_server.room.events import RoomClosed
 from fairest_server.room.steps import LogSlice
 from fairest_server.store import keys, wakeups
-from fairest_server.store.append_queue import Answer, Append
+from fairest_server.store.appends import Answer, Append
 from fairest_server.store.log import Log
 from fairest_server.store.redis.batching_client import RAW_REPLY, BatchingRedis
 from fairest_server.store.redis.clients import make_client

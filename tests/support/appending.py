@@ -2,7 +2,7 @@
 
 import asyncio
 
-from fairest_server.store.append_queue import Answer, Append, Reply
+from fairest_server.store.appends import Answer, Append, Reply
 from fairest_server.store.keys import of_room
 from fairest_server.store.log import Log
 

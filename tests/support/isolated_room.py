@@ -16,7 +16,8 @@ from fairest_server.room.commands import Command, CreateRoom, TakeSeat
 from fairest_server.room.events import Event, RoundOpened
 from fairest_server.room.steps import LogEntry, LogSlice, Step, fold
 from fairest_server.room.view import ORIGIN
-from fairest_server.store.append_queue import Answer, Append, Reply, Writer
+from fairest_server.store.append_queue import Writer
+from fairest_server.store.appends import Answer, Append, Reply
 
 NOW_MS = 1_000_000
 ROUND = RoundOpened(round=bytes(16), secret=bytes(32), signature=bytes(64))

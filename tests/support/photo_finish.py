@@ -15,7 +15,7 @@ from fairest_protocol.messages.from_client import Play, Watch
 from fairest_protocol.messages.from_server import View
 from fairest_protocol.messages.options import RoomOptions
 from fairest_server.room.projection import project
-from fairest_server.store.append_queue import Answer, Append
+from fairest_server.store.appends import Answer, Append
 from fairest_server.store.log import Log
 from fairest_server.store.redis.batching_client import BatchingRedis
 from tests.support.appending import append_once

@@ -43,7 +43,7 @@ from fairest_server.room.match_record import MatchFold
 from fairest_server.room.refusing import refuse_for_now
 from fairest_server.room.state import Deadline, RoomState, has_work_left
 from fairest_server.room.steps import LogEntry, LogSlice, Step, fold
-from fairest_server.store.append_queue import Answer, Append, Reply
+from fairest_server.store.appends import Answer, Append, Reply
 from fairest_server.store.keys import of_room
 
 MAX_WAITING: Final = 256

@@ -18,7 +18,7 @@ from fairest_server.room.lobby_entry import changes_listing, list_room
 from fairest_server.room.round_entries import round_entries
 from fairest_server.room.state import Deadline, RoomState
 from fairest_server.room.steps import Step
-from fairest_server.store.append_queue import Append
+from fairest_server.store.appends import Append
 
 _EVENT: Final = attrgetter("event")
 UNRACED_LOG_SECONDS: Final = 60

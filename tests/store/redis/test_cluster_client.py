@@ -15,7 +15,7 @@ from redis.exceptions import MovedError, RedisError
 from fairest_protocol.calculation.moves import MOVES
 from fairest_server.room.events import Played
 from fairest_server.store import keys
-from fairest_server.store.append_queue import Answer, Append
+from fairest_server.store.appends import Answer, Append
 from fairest_server.store.log import Log
 from fairest_server.store.redis import cluster_client as cluster_module
 from fairest_server.store.redis.batching_client import BatchingRedis
