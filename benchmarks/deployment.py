@@ -1,4 +1,4 @@
-"""A simulated deployment, calibrated on five measured loads and held against the others; then a million players.
+"""A simulated deployment, calibrated on six measured loads and held against all eight; then a million players.
 
 Everything that it starts from is in `benchmarks/results/latest.jsonl`. `make bench ONLY="loads memory redis_cost
 move_cost deployment"` measures it first; `ONLY=deployment` takes the figures of earlier runs.
@@ -24,10 +24,16 @@ from fairest_server.store import keys
 SEED = 1
 CORES = 2
 """Of the machine on which loads were measured; processes, Redis and the load share them."""
-CALIBRATED_ON = ("500", "2500", "6000", "saturated")
-"""The loads of one process."""
-SHARED_ON = "2500_apart"
-"""The load that says what it costs to publish a move and to take it from another process."""
+CALIBRATED_ON = ("500", "2500", "6000", "saturated", "saturated_two", "2500_apart")
+"""The loads of one process, that which says what it costs to share cores, and that which says what it costs to publish
+a move and to take it from another process.
+"""
+TICK_US = 1_000.0
+"""The resolution of the timers of the load's event loop."""
+SERVER_COSTS = ("server_cold", "server_move", "server_append", "server_displaced", "server_notice")
+REDIS_COSTS = ("redis_cold", "redis_append", "redis_batch", "redis_displaced", "redis_publish")
+LOAD_COSTS = ("load_cold", "load_move", "load_displaced")
+"""The costs of the parts of a simulated move, in their order."""
 FITTING_STEPS = 20_000
 ROUNDS = 4
 """Of calibration. The coldness of turns depends on the costs, and the costs on the coldness."""
@@ -40,7 +46,7 @@ BUSIEST = 0.8
 """The most of a core that a process, or a master, may take before processes die."""
 DYING = 0.1
 NEEDED = (
-    *(f"load_{load}_{field}" for load in (*CALIBRATED_ON, SHARED_ON) for field in ("server_us", "redis_us", "load_us")),
+    *(f"load_{load}_{field}" for load in CALIBRATED_ON for field in ("server_us", "redis_us", "load_us")),
     *("room_kib", "redis_bytes_per_round", "race_end_us"),
     *("resume_server_us", "resume_redis_us", "load_500_received_bytes"),
 )
@@ -68,7 +74,7 @@ def measure_deployment() -> list[Figure]:
         groups = "loads memory redis_cost move_cost"
         raise SystemExit(f'deployment needs {", ".join(missing)}: make bench ONLY="{groups} deployment"')
     costs = calibrate(measured)
-    _report(f"calibrated on {', '.join(CALIBRATED_ON)} and {SHARED_ON}: {costs}")
+    _report(f"calibrated on {', '.join(CALIBRATED_ON)}: {costs}")
     figures = [written_down(f"deployment_{name}_us", value, "us") for name, value in costs.__dict__.items()]
     for deviation in compare(costs, measured):
         name = f"deployment_{deviation.load}_{deviation.field}_deviation"
@@ -76,18 +82,14 @@ def measure_deployment() -> list[Figure]:
             f"{deviation.load} {deviation.field}: predicted {deviation.predicted:.4g}, measured "
             f"{deviation.measured:.4g}, {deviation.share:+.0%}"
         )
-        is_calibrated = deviation.load in (*CALIBRATED_ON, SHARED_ON) and deviation.field.endswith("_us")
+        is_calibrated = deviation.load in CALIBRATED_ON and deviation.field.endswith("_us")
         goal = "(calibrated)" if is_calibrated else "-10 to 10"
         figures.append(Figure(name, 100 * deviation.share, "%", goal, is_calibrated or abs(deviation.share) <= CLOSE))
     return figures + million(costs, measured)
 
 
 def calibrate(measured: Mapping[str, float]) -> Costs:
-    """Return the costs with which the simulated loads come closest to the measured CPU a move.
-
-    All but two come from one process. The other two, of publishing a move and of taking it from another process,
-    explain the extra cost of a move whose players are on two.
-    """
+    """Return the costs with which the simulated loads come closest to the measured CPU a move."""
     costs = Costs(100.0, 10.0, 40.0, 100.0, 10.0, load_cold=100.0, load_move=10.0)
     for _ in range(ROUNDS):
         results = [simulate(_load(name), costs) for name in CALIBRATED_ON]
@@ -95,28 +97,15 @@ def calibrate(measured: Mapping[str, float]) -> Costs:
         def fit(part: str, parts: Sequence[Sequence[float]]) -> list[float]:
             return fit_costs(parts, [measured[f"load_{name}_{part}_us"] for name in CALIBRATED_ON])
 
-        cold, move, append = server = fit("server", [result.server_parts for result in results])
-        redis_cold, redis_append = redis = fit("redis", [result.redis_parts for result in results])
-        load_cold, load_move = fit("load", [result.load_parts for result in results])
-        apart = simulate(_load(SHARED_ON), costs)
+        server = fit("server", [result.server_parts for result in results])
+        redis = fit("redis", [result.redis_parts for result in results])
+        load = fit("load", [result.load_parts for result in results])
         costs = Costs(
-            server_cold=cold,
-            server_move=move,
-            server_append=append,
-            redis_cold=redis_cold,
-            redis_append=redis_append,
-            server_notice=_rest(measured[f"load_{SHARED_ON}_server_us"], apart.server_parts, server, apart.notices),
-            redis_publish=_rest(measured[f"load_{SHARED_ON}_redis_us"], apart.redis_parts, redis, apart.publications),
-            load_cold=load_cold,
-            load_move=load_move,
+            **dict(zip(SERVER_COSTS, server, strict=True)),
+            **dict(zip(REDIS_COSTS, redis, strict=True)),
+            **dict(zip(LOAD_COSTS, load, strict=True)),
         )
     return costs
-
-
-def _rest(total_us: float, parts: Sequence[float], costs: Sequence[float], times: float) -> float:
-    """Return what each of `times` turns for a move has cost, besides what the parts explain of the total."""
-    explained_us: float = sum(map(mul, parts, costs))
-    return max(0.0, total_us - explained_us) / times
 
 
 def fit_costs(rows: Sequence[Sequence[float]], sums: Sequence[float]) -> list[float]:
@@ -140,6 +129,7 @@ def simulate(load: Load, costs: Costs) -> Simulated:
         processes=load.processes,
         apart=not load.hands_over,
         cores=CORES,
+        tick_us=TICK_US,
     )
     return Deployment(shape, costs, random.Random(SEED)).run()
 
@@ -162,7 +152,7 @@ def million(costs: Costs, measured: Mapping[str, float]) -> list[Figure]:
     """Return what a million players need, and what happens when a tenth of the processes dies at once."""
     # Ends of races are work between moves; the races are as long as those of the load.
     ends_us = measured["race_end_us"] / (2 * MOVES)
-    costs = replace(costs, server_move=costs.server_move + ends_us, load_cold=0.0, load_move=0.0)
+    costs = replace(costs, server_move=costs.server_move + ends_us, load_cold=0.0, load_move=0.0, load_displaced=0.0)
     per_second = PLAYERS / PAUSE_SECONDS
     busy_us, redis_us = _move_us(costs)
     limit = Settings().max_connections

@@ -10,6 +10,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from math import ceil
 
 from benchmarks.queueing import Clock, Cooling, Cores, Station
 from fairest_server.load.clients import SHORTEST_PAUSE_SHARE
@@ -27,10 +28,11 @@ LOAD_COOLS_US = 250.0
 class Costs:
     """CPU in microseconds.
 
-    `..._cold` is what a turn takes more after a long idle time. A move costs a process `server_move` for the player's
-    frames, and its append, which is shared if both players of a room move at once, `server_append` to decide, fold and
-    show it. A turn in which entries of other processes arrive takes `server_notice` more, and one of a master that
-    publishes some `redis_publish`.
+    `..._cold` is what a turn takes more after a long idle time, `..._displaced` what a move, or an append of a master,
+    takes more in a turn whose core another station has used since the last one. A move costs a process `server_move`
+    for the player's frames, and its append, which is shared if both players of a room move at once, `server_append` to
+    decide, fold and show it. A batch costs a master `redis_batch`, besides its appends. A turn in which entries of
+    other processes arrive takes `server_notice` more, and one of a master that publishes some `redis_publish`.
     """
 
     server_cold: float
@@ -38,10 +40,14 @@ class Costs:
     server_append: float
     redis_cold: float
     redis_append: float
+    server_displaced: float = 0.0
     server_notice: float = 0.0
+    redis_batch: float = 0.0
+    redis_displaced: float = 0.0
     redis_publish: float = 0.0
     load_cold: float = 0.0
     load_move: float = 0.0
+    load_displaced: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -49,7 +55,8 @@ class Shape:
     """A deployment and its load. Each player makes `moves` moves, with pauses up to `pace_seconds` between them.
 
     `apart` says that each player comes to any process; otherwise both players of a room are on the same one. Without
-    `cores`, every station has one for itself.
+    `cores`, every station has one for itself. The load sends on whole multiples of `tick_us` only, as the timers of its
+    event loop do; 0 for any time.
     """
 
     rooms: int
@@ -59,6 +66,7 @@ class Shape:
     masters: int = 1
     apart: bool = False
     cores: int | None = None
+    tick_us: float = 0.0
 
 
 @dataclass
@@ -68,15 +76,16 @@ class Simulated:
     server_us: float
     redis_us: float
     load_us: float
-    server_parts: tuple[float, float, float]
-    """For each move the coldness of turns, the moves and the appends, each of which has a cost."""
-    redis_parts: tuple[float, float]
-    """For each move the coldness of turns, and the appends."""
-    load_parts: tuple[float, float]
-    """For each move the coldness of turns, and the moves."""
-    notices: float
-    publications: float
-    """For each move the turns in which entries of other processes arrive, and those in which some are published."""
+    server_parts: tuple[float, ...]
+    """For each move the coldness of turns, the moves, the appends, the displaced moves, and the turns in which entries
+    of other processes arrive; each has a cost.
+    """
+    redis_parts: tuple[float, ...]
+    """For each move the coldness of turns, the appends, the batches, the displaced appends, and the turns in which some
+    are published.
+    """
+    load_parts: tuple[float, ...]
+    """For each move the coldness of turns, the moves, and the displaced moves."""
     per_second: float
     p50_ms: float
     p99_ms: float
@@ -101,10 +110,10 @@ class Deployment:
         self._clock = Clock()
         stations = shape.processes + shape.masters + 1
         cores = Cores(shape.cores or stations)
-        self._load = Station(self._clock, cores, Cooling(costs.load_cold, LOAD_COOLS_US))
-        cooling = Cooling(costs.redis_cold, REDIS_COOLS_US)
+        self._load = Station(self._clock, cores, Cooling(costs.load_cold, LOAD_COOLS_US, costs.load_displaced))
+        cooling = Cooling(costs.redis_cold, REDIS_COOLS_US, costs.redis_displaced)
         self._masters = [Station(self._clock, cores, cooling) for _ in range(shape.masters)]
-        cooling = Cooling(costs.server_cold, SERVER_COOLS_US)
+        cooling = Cooling(costs.server_cold, SERVER_COOLS_US, costs.server_displaced)
         self._processes = [
             _Process(Station(self._clock, cores, cooling), number, self) for number in range(shape.processes)
         ]
@@ -112,6 +121,7 @@ class Deployment:
         self._left = [shape.moves] * (2 * shape.rooms)
         self._sent_at = [0.0] * (2 * shape.rooms)
         self._latencies: list[float] = []
+        self.batches = 0
         self.appends = 0
         self.handled = 0.0
         """Moves that processes worked on; one that two processes work on, or that is decided twice, counts twice."""
@@ -122,7 +132,7 @@ class Deployment:
         """Let every player make its moves."""
         pace_us = self._shape.pace_seconds * 1e6
         for player in range(len(self._left)):
-            self._clock.at(self._chance.uniform(0, pace_us), partial(self._send, player))
+            self._send_after(self._chance.uniform(0, pace_us), player)
         self._clock.run()
         return self._summarise()
 
@@ -130,14 +140,12 @@ class Deployment:
         """Send a batch to the master of its rooms: moves of players by room."""
         master = self._masters[self._rooms[next(iter(batch))].master]
         positions = {room: self._rooms[room].known.get(process.number, 0) for room in batch}
-        cost = self._costs.redis_append * len(batch)
+        cost = self._costs.redis_batch + self._costs.redis_append * len(batch)
         is_published = any(len(set(self._rooms[room].processes)) > 1 for room in batch)
+        self.batches += 1
         self.appends += len(batch)
-        master.put(
-            cost,
-            partial(self._appended, process, batch, positions),
-            self._costs.redis_publish if is_published else None,
-        )
+        appended = partial(self._appended, process, batch, positions)
+        master.put(cost, appended, len(batch), self._costs.redis_publish if is_published else None)
 
     def master_of(self, room: int) -> int:
         return self._rooms[room].master
@@ -145,7 +153,7 @@ class Deployment:
     def deliver(self, player: int) -> None:
         """Send a player the answer to its move. Without a pause the player sends the next one in the same turn."""
         share = 0.5 if self._shape.pace_seconds else 1.0
-        self._load.put(self._costs.load_move * share, partial(self._answered, player))
+        self._load.put(self._costs.load_move * share, partial(self._answered, player), share)
 
     def work_us(self, moves: float, appends: int) -> float:
         """Return the CPU of a process for this many moves and appends, and count them."""
@@ -179,11 +187,16 @@ class Deployment:
         second = self._chance.randrange(self._shape.processes) if self._shape.apart else first
         return _Room(number % self._shape.masters, (first, second))
 
+    def _send_after(self, pause_us: float, player: int) -> None:
+        at = self._clock.now + pause_us
+        tick_us = self._shape.tick_us
+        self._clock.at(ceil(at / tick_us) * tick_us if tick_us else at, partial(self._send, player))
+
     def _send(self, player: int) -> None:
-        self._sent_at[player] = self._clock.now
-        self._load.put(self._costs.load_move / 2, partial(self._arrive, player))
+        self._load.put(self._costs.load_move / 2, partial(self._arrive, player), 0.5)
 
     def _arrive(self, player: int) -> None:
+        self._sent_at[player] = self._clock.now
         room = player // 2
         self._processes[self._rooms[room].processes[player % 2]].receive(room, player)
 
@@ -195,9 +208,8 @@ class Deployment:
         if self._shape.pace_seconds:
             longest_us = self._shape.pace_seconds * 1e6
             pause_us = self._chance.uniform(longest_us * SHORTEST_PAUSE_SHARE, longest_us)
-            self._clock.at(self._clock.now + pause_us, partial(self._send, player))
+            self._send_after(pause_us, player)
         else:
-            self._sent_at[player] = self._clock.now
             self._arrive(player)
 
     def _summarise(self) -> Simulated:
@@ -208,21 +220,23 @@ class Deployment:
         def each(stations: list[Station], value: Callable[[Station], float]) -> float:
             return sum(map(value, stations)) / moves
 
-        def coldness(stations: list[Station]) -> float:
-            return each(stations, lambda station: station.coldness)
-
-        def shared(stations: list[Station]) -> float:
-            return each(stations, lambda station: station.shared)
+        def parts(stations: list[Station], *worked: float) -> tuple[float, ...]:
+            return (
+                each(stations, lambda station: station.coldness),
+                *(work / moves for work in worked),
+                each(stations, lambda station: station.displaced),
+            )
 
         return Simulated(
             server_us=each(servers, lambda station: station.busy_us),
             redis_us=each(self._masters, lambda station: station.busy_us),
             load_us=self._load.busy_us / moves,
-            server_parts=(coldness(servers), self.handled / moves, self.folded / moves),
-            redis_parts=(coldness(self._masters), self.appends / moves),
-            load_parts=(coldness([self._load]), 1.0),
-            notices=shared(servers),
-            publications=shared(self._masters),
+            server_parts=(*parts(servers, self.handled, self.folded), each(servers, lambda station: station.shared)),
+            redis_parts=(
+                *parts(self._masters, self.appends, self.batches),
+                each(self._masters, lambda station: station.shared),
+            ),
+            load_parts=parts([self._load], moves),
             per_second=moves / lasted_us * 1e6,
             p50_ms=ordered[moves // 2] / 1000,
             p99_ms=ordered[int(moves * 0.99)] / 1000,
@@ -241,7 +255,7 @@ class _Process:
 
     def receive(self, room: int, player: int) -> None:
         """Take a move from a player's socket."""
-        self.station.put(self._deployment.work_us(0.5, 0), partial(self._wait, room, player))
+        self.station.put(self._deployment.work_us(0.5, 0), partial(self._wait, room, player), 0.5)
 
     def notice(self, room: _Room, length: int, moves: int) -> None:
         """Take the moves of a wake-up, fold and show them, and send them to our player of the room."""
@@ -249,7 +263,7 @@ class _Process:
         def know() -> None:
             room.known[self.number] = max(room.known.get(self.number, 0), length)
 
-        self.station.put(self._deployment.work_us(moves / 2, 1), know, self._deployment.notice_us)
+        self.station.put(self._deployment.work_us(moves / 2, 1), know, moves / 2, self._deployment.notice_us)
 
     def replied(self, master: int, accepted: dict[int, list[int]], refused: dict[int, list[int]]) -> None:
         """Take the replies of a master to a batch: answer the players, and decide again what met a conflict."""
@@ -264,7 +278,7 @@ class _Process:
             for player in players:
                 action(player)
 
-        self.station.put(self._deployment.work_us(len(players) / 2, 1), follow)
+        self.station.put(self._deployment.work_us(len(players) / 2, 1), follow, len(players) / 2)
 
     def _wait(self, room: int, player: int) -> None:
         waiting = self._waiting.setdefault(self._deployment.master_of(room), {})

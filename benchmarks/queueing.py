@@ -2,7 +2,8 @@
 
 Times are in microseconds. A station takes everything that waits for it into one turn, as an event loop does, and works
 on one item after the other; each has its effects when its time is over. A station that has been idle finds less of its
-data in the caches of its core, so its next turn takes longer.
+data in the caches of its core, so its next turn takes longer; one whose core was used by another station meanwhile
+finds nothing there, so each item of its next turn takes longer.
 """
 
 from collections import deque
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 
 Action = Callable[[], None]
+Begin = Callable[[bool], None]
 
 
 class Clock:
@@ -34,34 +36,53 @@ class Clock:
 
 
 class Cores:
-    """The cores that stations share. A turn that finds none free waits for its place, first come, first served."""
+    """The cores that stations share. A turn that finds none free waits for its place, first come, first served.
+
+    `begin` of a turn is told whether another station has used its core since the station's own last turn.
+    """
 
     def __init__(self, count: int) -> None:
-        self._free = count
-        self._waiting: deque[Action] = deque()
+        self._users: list[object] = [None] * count
+        """The station that has each core, or that had it last."""
+        self._free = set(range(count))
+        self._waiting: deque[tuple[object, Begin]] = deque()
+        self._homes: dict[object, int] = {}
+        """The core that each station had last."""
 
-    def take(self, begin: Action) -> None:
-        """Call `begin` when a core is free, and leave it with `give_back`."""
-        if self._free:
-            self._free -= 1
-            begin()
+    def take(self, user: object, begin: Begin) -> None:
+        """Call `begin` when a core is free, the one that `user` had last if that is; leave it with `give_back`."""
+        home = self._homes.get(user)
+        if home in self._free:
+            self._start(home, user, begin)
+        elif self._free:
+            self._start(min(self._free), user, begin)
         else:
-            self._waiting.append(begin)
+            self._waiting.append((user, begin))
 
-    def give_back(self) -> None:
-        """Give a core to the turn that has waited longest."""
+    def give_back(self, user: object) -> None:
+        """Give the core of `user` to the turn that has waited longest."""
+        core = self._homes[user]
+        self._free.add(core)
         if self._waiting:
-            self._waiting.popleft()()
-        else:
-            self._free += 1
+            self._start(core, *self._waiting.popleft())
+
+    def _start(self, core: int, user: object, begin: Begin) -> None:
+        is_displaced = self._users[core] is not user
+        self._free.discard(core)
+        self._users[core], self._homes[user] = user, core
+        begin(is_displaced)
 
 
 @dataclass(frozen=True)
 class Cooling:
-    """The extra cost of a turn after a long idle time, and the idle time after which half of it is due."""
+    """The extra cost of a turn after a long idle time, and the idle time after which half of it is due.
+
+    `displaced_us` is the extra cost of each unit of work in a turn whose core was used by another station.
+    """
 
     most_us: float
     half_after_us: float
+    displaced_us: float = 0.0
 
 
 class Station:
@@ -73,46 +94,54 @@ class Station:
         self._cooling = cooling
         self._ended = 0.0
         self._queue: list[tuple[float, Action]] = []
+        self._units = 0.0
         self._shared_us: float | None = None
         self._is_busy = False
         self.busy_us = 0.0
         """The CPU time so far."""
         self.coldness = 0.0
         """The sum over all turns: 0 for one that follows another at once, up to 1 after a long idle time."""
+        self.displaced = 0.0
+        """The units of work in turns whose core was used by another station."""
         self.shared = 0
         """The turns that had an item with a shared cost."""
         self.on_turn_end: Action = lambda: None
         """Called at the end of each turn, after what follows from its items."""
 
-    def put(self, cost_us: float, action: Action, shared_us: float | None = None) -> None:
+    def put(self, cost_us: float, action: Action, units: float = 0.0, shared_us: float | None = None) -> None:
         """Let an item wait for the next turn; `action` follows when it is done.
 
-        `shared_us` is a cost that all items of a turn that have one share, as they share a system call.
+        `units` says how much work on data it is. `shared_us` is a cost that all items of a turn that have one share, as
+        they share a system call.
         """
         self._queue.append((cost_us, action))
+        self._units += units
         self._shared_us = self._shared_us if shared_us is None else shared_us
         if not self._is_busy:
             self._is_busy = True
-            self._cores.take(self._begin)
+            self._cores.take(self, self._begin)
 
-    def _begin(self) -> None:
+    def _begin(self, is_displaced: bool) -> None:
         items, self._queue = self._queue, []
         shared_us, self._shared_us = self._shared_us, None
+        displaced, self._units = self._units if is_displaced else 0.0, 0.0
         idle_us = self._clock.now - self._ended
         coldness = idle_us / (idle_us + self._cooling.half_after_us)
         done_at = self._clock.now + self._cooling.most_us * coldness + (shared_us or 0.0)
+        displaced_us = displaced * self._cooling.displaced_us / len(items)
         for cost_us, action in items:
-            done_at += cost_us
+            done_at += cost_us + displaced_us
             self._clock.at(done_at, action)
         self._clock.at(done_at, self._end)
         self.busy_us += done_at - self._clock.now
         self.coldness += coldness
+        self.displaced += displaced
         self.shared += shared_us is not None
 
     def _end(self) -> None:
         self.on_turn_end()
         self._ended = self._clock.now
         self._is_busy = bool(self._queue)
-        self._cores.give_back()
+        self._cores.give_back(self)
         if self._is_busy:
-            self._cores.take(self._begin)
+            self._cores.take(self, self._begin)

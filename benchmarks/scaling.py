@@ -3,7 +3,8 @@
 The first is measured at one rate of moves, spread over all rooms, less the CPU time of the process while nobody
 moves. No heartbeat is sent meanwhile: 19,800 connections have 2,000 a second, and a process that nothing else wakes
 takes longer for each, so that its rest would cost more than what a move must be relieved of. Numbers of rooms take
-turns, and a ratio is formed within each turn, since no machine is equally fast for long.
+turns, each between two measurements of a hundred rooms; a ratio is formed to the mean of the two, since no machine is
+equally fast for long.
 The second is measured saturated; two workers share two cores with Redis and with the load. Two servers that know
 nothing of each other, each with half of the rooms and a load of its own, are the control: what they cost more than one
 process does not come from the work that workers share.
@@ -39,7 +40,6 @@ LONGEST_SECONDS = 20.0
 CONTROLS = ("handwritten", "node")
 """Measured at `MOST_ROOMS` as well: what they cost more there is not due to our rooms."""
 REPEATS = 5
-"""Of the smaller ones; ten thousand rooms take minutes to fill, and stand between two measurements of a hundred."""
 WORKERS_ROOMS = 500
 MOST_SCALED = 1.3
 MOST_RATIO = 1.1
@@ -54,22 +54,26 @@ def measure_scaling() -> list[Figure]:
 
 
 async def _measure(most: int) -> list[Figure]:
+    measured = {"race": (*ROOMS, most)} | dict.fromkeys(CONTROLS, (most,))
+    ratios: dict[tuple[str, int], list[float]] = {
+        (kind, rooms): [] for kind, each in measured.items() for rooms in each
+    }
     settled: list[float] = []
-    ratios: dict[int, list[float]] = {rooms: [] for rooms in (*ROOMS, most)}
     for _ in range(REPEATS):
-        settled.append(await _cost_of_a_move(SETTLED))
-        for rooms in ROOMS:
-            ratios[rooms].append(await _cost_of_a_move(rooms) / settled[-1])
+        for kind, each in measured.items():
+            before = await _cost_of_a_move(SETTLED, kind)
+            for rooms in each:
+                cost, after = await _cost_of_a_move(rooms, kind), await _cost_of_a_move(SETTLED, kind)
+                ratios[kind, rooms].append(2 * cost / (before + after))
+                before = after
+                if kind == "race":
+                    settled.append(after)
     figures: list[Figure] = []
-    for kind in ("race", *CONTROLS):
-        before, full, after = [await _cost_of_a_move(rooms, kind) for rooms in (SETTLED, most, SETTLED)]
+    for (kind, rooms), scaled in ratios.items():
         if kind == "race":
-            ratios[most] += [full / before, full / after]
+            figures += median_of(f"room_scaling_{rooms}", scaled, "", f"<= {MOST_SCALED}", MOST_SCALED.__ge__)
         else:
-            scaled = [full / before, full / after]
-            figures += median_of(f"room_scaling_{most}_{kind}", scaled, "", "(control)")
-    for rooms, each in ratios.items():
-        figures += median_of(f"room_scaling_{rooms}", each, "", f"<= {MOST_SCALED}", MOST_SCALED.__ge__)
+            figures += median_of(f"room_scaling_{rooms}_{kind}", scaled, "", "(control)")
     figures += median_of("room_scaling_us_at_100", settled, "us")
     return figures + await _measure_workers()
 
@@ -121,7 +125,7 @@ async def _cost_of_a_move(rooms: int, kind: str = "race") -> float:
             rested = await _rest(load)
             await load.start()
             await load.rest(min(lasts_seconds / 4, pace_seconds))
-            cost = await load.rest(min(lasts_seconds / 4, LONGEST_SECONDS))
+            cost = await load.rest(min(lasts_seconds / 2, LONGEST_SECONDS))
     idle_seconds = rested.server_seconds / rested.seconds * cost.seconds
     move_us = (cost.server_seconds - idle_seconds) / cost.messages * 1e6
     idle_us = idle_seconds / cost.messages * 1e6

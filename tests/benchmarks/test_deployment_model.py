@@ -66,7 +66,7 @@ def test_a_process_that_waits_for_a_batch_decides_no_move_twice() -> None:
 
 
 def test_nothing_is_published_of_a_room_on_one_process() -> None:
-    assert simulate(replace(BUSY, processes=2)).publications == 0
+    assert simulate(replace(BUSY, processes=2)).redis_parts[-1] == 0
 
 
 def test_to_publish_a_move_and_to_take_it_costs_both_sides_more() -> None:
@@ -74,3 +74,32 @@ def test_to_publish_a_move_and_to_take_it_costs_both_sides_more() -> None:
     more = replace(COSTS, server_notice=5, redis_publish=7)
     plain, shared = simulate(apart), simulate(apart, more)
     assert (shared.server_us - plain.server_us, shared.redis_us - plain.redis_us) == pytest.approx((5, 7))
+
+
+def test_a_batch_costs_a_master_more_than_its_appends() -> None:
+    assert simulate(ALONE, replace(COSTS, redis_batch=9)).redis_us == pytest.approx(30 + 9)
+
+
+def test_processes_that_take_the_cores_from_one_another_cost_more() -> None:
+    costs = replace(COSTS, server_displaced=20)
+    one, two = (simulate(replace(BUSY, processes=processes, cores=2), costs) for processes in (1, 2))
+    assert two.server_us > one.server_us + 5
+
+
+def test_moves_that_a_load_sends_on_the_same_tick_wait_for_each_other() -> None:
+    paced = replace(BUSY, pace_seconds=0.1)
+    assert simulate(replace(paced, tick_us=1_000)).p50_ms > 1.5 * simulate(paced).p50_ms
+
+
+@pytest.mark.parametrize("costs", [COSTS, replace(COSTS, server_displaced=20, redis_batch=9, redis_displaced=4)])
+def test_the_parts_of_a_move_explain_its_cost(costs: Costs) -> None:
+    result = simulate(replace(BUSY, processes=2, apart=True, cores=2), costs)
+    cold, move, append, displaced, notice = result.server_parts
+    explained = (
+        cold * costs.server_cold
+        + move * costs.server_move
+        + append * costs.server_append
+        + displaced * costs.server_displaced
+        + notice * costs.server_notice
+    )
+    assert explained == pytest.approx(result.server_us)

@@ -56,3 +56,33 @@ def test_events_of_the_same_time_happen_in_the_order_of_the_calls() -> None:
         clock.at(1.0, lambda number=number: seen.append(number))  # type: ignore[misc]
     clock.run()
     assert seen == [0, 1, 2]
+
+
+def durations(cores: int, order: str) -> list[float]:
+    """Return how long an item of 10 us takes, of each of these stations in turn, if a displaced one takes 3 us more."""
+    clock = Clock()
+    shared, done = Cores(cores), list[float]()
+    stations = {name: Station(clock, shared, Cooling(0.0, 1_000, displaced_us=3.0)) for name in set(order)}
+
+    def give(station: Station) -> None:
+        began = clock.now
+        station.put(10.0, lambda: done.append(clock.now - began), units=1.0)
+
+    for place, name in enumerate(order):
+        clock.at(100.0 * place, partial(give, stations[name]))
+    clock.run()
+    return done
+
+
+def test_an_item_takes_longer_on_a_core_that_another_station_has_used() -> None:
+    assert durations(1, "aabaa") == [13, 10, 13, 13, 10]
+
+
+def test_a_station_returns_to_the_core_that_it_had_last() -> None:
+    cores, seen = Cores(2), list[bool]()
+    cores.take("a", seen.append)
+    cores.take("b", seen.append)
+    cores.give_back("a")
+    cores.give_back("b")
+    cores.take("b", seen.append)
+    assert seen == [True, True, False]
