@@ -18,8 +18,8 @@ from fairest_server.store.redis.batch_connection import CommandWords
 from fairest_server.store.redis.scripts import Script
 
 MAX_TOGETHER: Final = 25
-"""Appends of one script, which Redis runs for some 0.4 ms without serving anybody else. Each of a hundred together would
-cost 2 % less.
+"""Appends of one script, which Redis runs for some 0.4 ms without serving anybody else. A hundred together would cost
+2 % less each.
 """
 
 
