@@ -30,9 +30,9 @@ a move and to take it from another process.
 """
 TICK_US = 1_000.0
 """The resolution of the timers of the load's event loop."""
-SERVER_COSTS = ("server_cold", "server_move", "server_append", "server_displaced", "server_notice")
-REDIS_COSTS = ("redis_cold", "redis_append", "redis_batch", "redis_displaced", "redis_publish")
-LOAD_COSTS = ("load_cold", "load_move", "load_displaced")
+SERVER_COSTS = ("server_cold", "server_turn", "server_move", "server_append", "server_displaced", "server_notice")
+REDIS_COSTS = ("redis_cold", "redis_turn", "redis_append", "redis_displaced", "redis_publish")
+LOAD_COSTS = ("load_cold", "load_turn", "load_move", "load_displaced")
 """The costs of the parts of a simulated move, in their order."""
 FITTING_STEPS = 20_000
 ROUNDS = 4

@@ -40,12 +40,14 @@ class Costs:
     server_append: float
     redis_cold: float
     redis_append: float
+    server_turn: float = 0.0
     server_displaced: float = 0.0
     server_notice: float = 0.0
-    redis_batch: float = 0.0
+    redis_turn: float = 0.0
     redis_displaced: float = 0.0
     redis_publish: float = 0.0
     load_cold: float = 0.0
+    load_turn: float = 0.0
     load_move: float = 0.0
     load_displaced: float = 0.0
 
@@ -110,10 +112,10 @@ class Deployment:
         self._clock = Clock()
         stations = shape.processes + shape.masters + 1
         cores = Cores(shape.cores or stations)
-        self._load = Station(self._clock, cores, Cooling(costs.load_cold, LOAD_COOLS_US, costs.load_displaced))
-        cooling = Cooling(costs.redis_cold, REDIS_COOLS_US, costs.redis_displaced)
+        self._load = Station(self._clock, cores, Cooling(costs.load_cold, LOAD_COOLS_US, costs.load_displaced, costs.load_turn))
+        cooling = Cooling(costs.redis_cold, REDIS_COOLS_US, costs.redis_displaced, costs.redis_turn)
         self._masters = [Station(self._clock, cores, cooling) for _ in range(shape.masters)]
-        cooling = Cooling(costs.server_cold, SERVER_COOLS_US, costs.server_displaced)
+        cooling = Cooling(costs.server_cold, SERVER_COOLS_US, costs.server_displaced, costs.server_turn)
         self._processes = [
             _Process(Station(self._clock, cores, cooling), number, self) for number in range(shape.processes)
         ]
@@ -121,7 +123,6 @@ class Deployment:
         self._left = [shape.moves] * (2 * shape.rooms)
         self._sent_at = [0.0] * (2 * shape.rooms)
         self._latencies: list[float] = []
-        self.batches = 0
         self.appends = 0
         self.handled = 0.0
         """Moves that processes worked on; one that two processes work on, or that is decided twice, counts twice."""
@@ -140,9 +141,8 @@ class Deployment:
         """Send a batch to the master of its rooms: moves of players by room."""
         master = self._masters[self._rooms[next(iter(batch))].master]
         positions = {room: self._rooms[room].known.get(process.number, 0) for room in batch}
-        cost = self._costs.redis_batch + self._costs.redis_append * len(batch)
+        cost = self._costs.redis_append * len(batch)
         is_published = any(len(set(self._rooms[room].processes)) > 1 for room in batch)
-        self.batches += 1
         self.appends += len(batch)
         appended = partial(self._appended, process, batch, positions)
         master.put(cost, appended, len(batch), self._costs.redis_publish if is_published else None)
@@ -223,6 +223,7 @@ class Deployment:
         def parts(stations: list[Station], *worked: float) -> tuple[float, ...]:
             return (
                 each(stations, lambda station: station.coldness),
+                each(stations, lambda station: station.turns),
                 *(work / moves for work in worked),
                 each(stations, lambda station: station.displaced),
             )
@@ -233,7 +234,7 @@ class Deployment:
             load_us=self._load.busy_us / moves,
             server_parts=(*parts(servers, self.handled, self.folded), each(servers, lambda station: station.shared)),
             redis_parts=(
-                *parts(self._masters, self.appends, self.batches),
+                *parts(self._masters, self.appends),
                 each(self._masters, lambda station: station.shared),
             ),
             load_parts=parts([self._load], moves),

@@ -13,6 +13,10 @@ from heapq import heappop, heappush
 
 Action = Callable[[], None]
 Begin = Callable[[bool], None]
+_Item = tuple[float, float, Action]
+"""The cost of an item in microseconds, its units of work, and what follows."""
+SLICE_US = 3_000.0
+"""How long a station works before another one that waits gets its core, as the scheduler of Linux does."""
 
 
 class Clock:
@@ -83,6 +87,7 @@ class Cooling:
     most_us: float
     half_after_us: float
     displaced_us: float = 0.0
+    turn_us: float = 0.0
 
 
 class Station:
@@ -93,16 +98,18 @@ class Station:
         self._cores = cores
         self._cooling = cooling
         self._ended = 0.0
-        self._queue: list[tuple[float, Action]] = []
-        self._units = 0.0
+        self._queue: list[_Item] = []
+        self._turn: deque[_Item] = deque()
+        """What is left of the turn that is under way."""
         self._shared_us: float | None = None
         self._is_busy = False
         self.busy_us = 0.0
         """The CPU time so far."""
+        self.turns = 0
         self.coldness = 0.0
         """The sum over all turns: 0 for one that follows another at once, up to 1 after a long idle time."""
         self.displaced = 0.0
-        """The units of work in turns whose core was used by another station."""
+        """The units of work on a core that was used by another station."""
         self.shared = 0
         """The turns that had an item with a shared cost."""
         self.on_turn_end: Action = lambda: None
@@ -114,34 +121,43 @@ class Station:
         `units` says how much work on data it is. `shared_us` is a cost that all items of a turn that have one share, as
         they share a system call.
         """
-        self._queue.append((cost_us, action))
-        self._units += units
+        self._queue.append((cost_us, units, action))
         self._shared_us = self._shared_us if shared_us is None else shared_us
         if not self._is_busy:
             self._is_busy = True
-            self._cores.take(self, self._begin)
+            self._cores.take(self, self._work)
 
-    def _begin(self, is_displaced: bool) -> None:
-        items, self._queue = self._queue, []
+    def _work(self, is_displaced: bool) -> None:
+        """Begin a turn, or go on with it, for as long as a station may have a core for which others wait."""
+        began = done_at = self._clock.now
+        if not self._turn:
+            done_at += self._begin_turn()
+        while self._turn and done_at - began < SLICE_US:
+            cost_us, units, action = self._turn.popleft()
+            if is_displaced:
+                self.displaced += units
+                cost_us += units * self._cooling.displaced_us
+            done_at += cost_us
+            self._clock.at(done_at, action)
+        self._clock.at(done_at, self._stop)
+        self.busy_us += done_at - began
+
+    def _begin_turn(self) -> float:
+        """Take all items that wait, and return what the turn costs besides them."""
+        self._turn, self._queue = deque(self._queue), []
         shared_us, self._shared_us = self._shared_us, None
-        displaced, self._units = self._units if is_displaced else 0.0, 0.0
         idle_us = self._clock.now - self._ended
         coldness = idle_us / (idle_us + self._cooling.half_after_us)
-        done_at = self._clock.now + self._cooling.most_us * coldness + (shared_us or 0.0)
-        displaced_us = displaced * self._cooling.displaced_us / len(items)
-        for cost_us, action in items:
-            done_at += cost_us + displaced_us
-            self._clock.at(done_at, action)
-        self._clock.at(done_at, self._end)
-        self.busy_us += done_at - self._clock.now
+        self.turns += 1
         self.coldness += coldness
-        self.displaced += displaced
         self.shared += shared_us is not None
+        return self._cooling.turn_us + self._cooling.most_us * coldness + (shared_us or 0.0)
 
-    def _end(self) -> None:
-        self.on_turn_end()
-        self._ended = self._clock.now
-        self._is_busy = bool(self._queue)
+    def _stop(self) -> None:
+        if not self._turn:
+            self.on_turn_end()
+            self._ended = self._clock.now
+        self._is_busy = bool(self._turn or self._queue)
         self._cores.give_back(self)
         if self._is_busy:
-            self._cores.take(self, self._begin)
+            self._cores.take(self, self._work)
