@@ -1,4 +1,4 @@
-"""A simulated deployment, calibrated on six measured loads and held against all eight; then a million players.
+"""A simulated deployment, calibrated on seven measured loads and held against all eight; then a million players.
 
 Everything that it starts from is in `benchmarks/results/latest.jsonl`. `make bench ONLY="loads memory redis_cost
 move_cost deployment"` measures it first; `ONLY=deployment` takes the figures of earlier runs.
@@ -24,16 +24,12 @@ from fairest_server.store import keys
 SEED = 1
 CORES = 2
 """Of the machine on which loads were measured; processes, Redis and the load share them."""
-CALIBRATED_ON = ("500", "2500", "6000", "saturated", "saturated_two", "2500_apart")
-"""The loads of one process, that which says what it costs to share cores, and that which says what it costs to publish
-a move and to take it from another process.
+CALIBRATED_ON = ("500", "2500", "6000", "saturated", "saturated_two", "2500_apart", "saturated_apart")
+"""Those of one process do not tell what it costs to share cores, to publish a move and to take it from another process,
+and those of independent players alone do not tell the cost of a move from that of its append.
 """
 TICK_US = 1_000.0
 """The resolution of the timers of the load's event loop."""
-SERVER_COSTS = ("server_cold", "server_turn", "server_move", "server_append", "server_displaced", "server_notice")
-REDIS_COSTS = ("redis_cold", "redis_turn", "redis_append", "redis_displaced", "redis_publish")
-LOAD_COSTS = ("load_cold", "load_turn", "load_move", "load_displaced")
-"""The costs of the parts of a simulated move, in their order."""
 FITTING_STEPS = 20_000
 ROUNDS = 4
 """Of calibration. The coldness of turns depends on the costs, and the costs on the coldness."""
@@ -92,19 +88,13 @@ def calibrate(measured: Mapping[str, float]) -> Costs:
     """Return the costs with which the simulated loads come closest to the measured CPU a move."""
     costs = Costs(100.0, 10.0, 40.0, 100.0, 10.0, load_cold=100.0, load_move=10.0)
     for _ in range(ROUNDS):
-        results = [simulate(_load(name), costs) for name in CALIBRATED_ON]
-
-        def fit(part: str, parts: Sequence[Sequence[float]]) -> list[float]:
-            return fit_costs(parts, [measured[f"load_{name}_{part}_us"] for name in CALIBRATED_ON])
-
-        server = fit("server", [result.server_parts for result in results])
-        redis = fit("redis", [result.redis_parts for result in results])
-        load = fit("load", [result.load_parts for result in results])
-        costs = Costs(
-            **dict(zip(SERVER_COSTS, server, strict=True)),
-            **dict(zip(REDIS_COSTS, redis, strict=True)),
-            **dict(zip(LOAD_COSTS, load, strict=True)),
-        )
+        results = {name: simulate(_load(name), costs) for name in CALIBRATED_ON}
+        found: dict[str, float] = {}
+        for station in ("server", "redis", "load"):
+            parts: list[dict[str, float]] = [getattr(result, f"{station}_parts") for result in results.values()]
+            sums = [measured[f"load_{name}_{station}_us"] for name in results]
+            found |= zip(parts[0], fit_costs([list(each.values()) for each in parts], sums), strict=True)
+        costs = Costs(**found)
     return costs
 
 

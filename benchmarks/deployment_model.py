@@ -28,11 +28,11 @@ LOAD_COOLS_US = 250.0
 class Costs:
     """CPU in microseconds.
 
-    `..._cold` is what a turn takes more after a long idle time, `..._displaced` what a move, or an append of a master,
-    takes more in a turn whose core another station has used since the last one. A move costs a process `server_move`
-    for the player's frames, and its append, which is shared if both players of a room move at once, `server_append` to
-    decide, fold and show it. A batch costs a master `redis_batch`, besides its appends. A turn in which entries of
-    other processes arrive takes `server_notice` more, and one of a master that publishes some `redis_publish`.
+    `..._turn` is what each turn takes besides its items, `..._cold` what it takes more after a long idle time, and
+    `..._displaced` what a move, or an append of a master, takes more on a core that another station has used since the
+    last one. A move costs a process `server_move` for the player's frames, and its append, which is shared if both
+    players of a room move at once, `server_append` to decide, fold and show it. A turn in which entries of other
+    processes arrive takes `server_notice` more, and one of a master that publishes some `redis_publish`.
     """
 
     server_cold: float
@@ -78,16 +78,10 @@ class Simulated:
     server_us: float
     redis_us: float
     load_us: float
-    server_parts: tuple[float, ...]
-    """For each move the coldness of turns, the moves, the appends, the displaced moves, and the turns in which entries
-    of other processes arrive; each has a cost.
-    """
-    redis_parts: tuple[float, ...]
-    """For each move the coldness of turns, the appends, the batches, the displaced appends, and the turns in which some
-    are published.
-    """
-    load_parts: tuple[float, ...]
-    """For each move the coldness of turns, the moves, and the displaced moves."""
+    server_parts: dict[str, float]
+    redis_parts: dict[str, float]
+    load_parts: dict[str, float]
+    """What there was for each move of each thing that has a cost, by the names of the costs."""
     per_second: float
     p50_ms: float
     p99_ms: float
@@ -112,7 +106,9 @@ class Deployment:
         self._clock = Clock()
         stations = shape.processes + shape.masters + 1
         cores = Cores(shape.cores or stations)
-        self._load = Station(self._clock, cores, Cooling(costs.load_cold, LOAD_COOLS_US, costs.load_displaced, costs.load_turn))
+        self._load = Station(
+            self._clock, cores, Cooling(costs.load_cold, LOAD_COOLS_US, costs.load_displaced, costs.load_turn)
+        )
         cooling = Cooling(costs.redis_cold, REDIS_COOLS_US, costs.redis_displaced, costs.redis_turn)
         self._masters = [Station(self._clock, cores, cooling) for _ in range(shape.masters)]
         cooling = Cooling(costs.server_cold, SERVER_COOLS_US, costs.server_displaced, costs.server_turn)
@@ -220,24 +216,26 @@ class Deployment:
         def each(stations: list[Station], value: Callable[[Station], float]) -> float:
             return sum(map(value, stations)) / moves
 
-        def parts(stations: list[Station], *worked: float) -> tuple[float, ...]:
-            return (
-                each(stations, lambda station: station.coldness),
-                each(stations, lambda station: station.turns),
-                *(work / moves for work in worked),
-                each(stations, lambda station: station.displaced),
-            )
+        def parts(name: str, stations: list[Station]) -> dict[str, float]:
+            return {
+                f"{name}_cold": each(stations, lambda station: station.coldness),
+                f"{name}_turn": each(stations, lambda station: station.turns),
+                f"{name}_displaced": each(stations, lambda station: station.displaced),
+            }
 
+        notices, publications = (
+            each(stations, lambda station: station.shared) for stations in (servers, self._masters)
+        )
+        work = {"server_move": self.handled / moves, "server_append": self.folded / moves, "server_notice": notices}
+        appends = {"redis_append": self.appends / moves, "redis_publish": publications}
         return Simulated(
             server_us=each(servers, lambda station: station.busy_us),
             redis_us=each(self._masters, lambda station: station.busy_us),
             load_us=self._load.busy_us / moves,
-            server_parts=(*parts(servers, self.handled, self.folded), each(servers, lambda station: station.shared)),
-            redis_parts=(
-                *parts(self._masters, self.appends),
-                each(self._masters, lambda station: station.shared),
-            ),
-            load_parts=parts([self._load], moves),
+            server_parts=parts("server", servers) | work | {"server_notice": shared(servers)},
+            redis_parts=parts("redis", self._masters)
+            | {"redis_append": self.appends / moves, "redis_publish": shared(self._masters)},
+            load_parts=parts("load", [self._load]) | {"load_move": 1.0},
             per_second=moves / lasted_us * 1e6,
             p50_ms=ordered[moves // 2] / 1000,
             p99_ms=ordered[int(moves * 0.99)] / 1000,

@@ -3,7 +3,8 @@
 Times are in microseconds. A station takes everything that waits for it into one turn, as an event loop does, and works
 on one item after the other; each has its effects when its time is over. A station that has been idle finds less of its
 data in the caches of its core, so its next turn takes longer; one whose core was used by another station meanwhile
-finds nothing there, so each item of its next turn takes longer.
+finds nothing there, so each item of its next turn takes longer. A station that has much to do gives its core to others
+that wait, and goes on with its turn behind them.
 """
 
 from collections import deque
@@ -81,7 +82,8 @@ class Cores:
 class Cooling:
     """The extra cost of a turn after a long idle time, and the idle time after which half of it is due.
 
-    `displaced_us` is the extra cost of each unit of work in a turn whose core was used by another station.
+    `displaced_us` is the extra cost of each unit of work on a core that another station has used since the last one,
+    and `turn_us` the cost of every turn.
     """
 
     most_us: float

@@ -8,23 +8,25 @@ from benchmarks.loads import LOADS
 
 COSTS = Costs(
     server_cold=150,
+    server_turn=12,
     server_move=15,
     server_append=50,
     server_displaced=9,
     server_notice=60,
     redis_cold=180,
     redis_append=14,
-    redis_batch=20,
+    redis_turn=20,
     redis_displaced=3,
     redis_publish=30,
     load_cold=110,
+    load_turn=8,
     load_move=11,
     load_displaced=4,
 )
 
 
 @pytest.mark.long
-def test_a_calibration_reproduces_also_the_loads_that_it_has_not_seen() -> None:
+def test_a_calibration_reproduces_also_the_load_that_it_has_not_seen() -> None:
     results = {load: simulate(load, COSTS) for load in LOADS}
     measured = {
         f"load_{load.name}_{part}_us": getattr(result, f"{part}_us")
