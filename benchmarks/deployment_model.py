@@ -223,19 +223,19 @@ class Deployment:
                 f"{name}_displaced": each(stations, lambda station: station.displaced),
             }
 
-        notices, publications = (
-            each(stations, lambda station: station.shared) for stations in (servers, self._masters)
-        )
-        work = {"server_move": self.handled / moves, "server_append": self.folded / moves, "server_notice": notices}
-        appends = {"redis_append": self.appends / moves, "redis_publish": publications}
+        server, redis, load = parts("server", servers), parts("redis", self._masters), parts("load", [self._load])
+        server |= {"server_move": self.handled / moves, "server_append": self.folded / moves}
+        server["server_notice"] = each(servers, lambda station: station.shared)
+        redis["redis_append"] = self.appends / moves
+        redis["redis_publish"] = each(self._masters, lambda station: station.shared)
+        load["load_move"] = 1.0
         return Simulated(
             server_us=each(servers, lambda station: station.busy_us),
             redis_us=each(self._masters, lambda station: station.busy_us),
             load_us=self._load.busy_us / moves,
-            server_parts=parts("server", servers) | work | {"server_notice": shared(servers)},
-            redis_parts=parts("redis", self._masters)
-            | {"redis_append": self.appends / moves, "redis_publish": shared(self._masters)},
-            load_parts=parts("load", [self._load]) | {"load_move": 1.0},
+            server_parts=server,
+            redis_parts=redis,
+            load_parts=load,
             per_second=moves / lasted_us * 1e6,
             p50_ms=ordered[moves // 2] / 1000,
             p99_ms=ordered[int(moves * 0.99)] / 1000,
