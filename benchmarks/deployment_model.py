@@ -81,7 +81,7 @@ class Simulated:
     server_parts: dict[str, float]
     redis_parts: dict[str, float]
     load_parts: dict[str, float]
-    """What there was for each move of each thing that has a cost, by the names of the costs."""
+    """The amount for each move of everything that has a cost, by the name of the cost."""
     per_second: float
     p50_ms: float
     p99_ms: float

@@ -102,7 +102,7 @@ class Station:
         self._ended = 0.0
         self._queue: list[_Item] = []
         self._turn: deque[_Item] = deque()
-        """What is left of the turn that is under way."""
+        """The items that are left of the turn that is under way."""
         self._shared_us: float | None = None
         self._is_busy = False
         self.busy_us = 0.0
