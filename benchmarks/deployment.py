@@ -142,7 +142,8 @@ def million(costs: Costs, measured: Mapping[str, float]) -> list[Figure]:
     """Return what a million players need, and what happens when a tenth of the processes dies at once."""
     # Ends of races are work between moves; the races are as long as those of the load.
     ends_us = measured["race_end_us"] / (2 * MOVES)
-    costs = replace(costs, server_move=costs.server_move + ends_us, load_cold=0.0, load_move=0.0, load_displaced=0.0)
+    no_load = dict.fromkeys(("load_cold", "load_turn", "load_move", "load_displaced"), 0.0)
+    costs = replace(costs, server_move=costs.server_move + ends_us, **no_load)
     per_second = PLAYERS / PAUSE_SECONDS
     busy_us, redis_us = _move_us(costs)
     limit = Settings().max_connections

@@ -3,8 +3,7 @@
 Times are in microseconds. A station takes everything that waits for it into one turn, as an event loop does, and works
 on one item after the other; each has its effects when its time is over. A station that has been idle finds less of its
 data in the caches of its core, so its next turn takes longer; one whose core was used by another station meanwhile
-finds nothing there, so each item of its next turn takes longer. A station that has much to do gives its core to others
-that wait, and goes on with its turn behind them.
+finds nothing there, so each item of its next turn takes longer.
 """
 
 from collections import deque
@@ -16,8 +15,6 @@ Action = Callable[[], None]
 Begin = Callable[[bool], None]
 _Item = tuple[float, float, Action]
 """The cost of an item in microseconds, its units of work, and what follows."""
-SLICE_US = 3_000.0
-"""How long a station works before another one that waits gets its core, as the scheduler of Linux does."""
 
 
 class Clock:
@@ -101,8 +98,6 @@ class Station:
         self._cooling = cooling
         self._ended = 0.0
         self._queue: list[_Item] = []
-        self._turn: deque[_Item] = deque()
-        """The items that are left of the turn that is under way."""
         self._shared_us: float | None = None
         self._is_busy = False
         self.busy_us = 0.0
@@ -127,39 +122,30 @@ class Station:
         self._shared_us = self._shared_us if shared_us is None else shared_us
         if not self._is_busy:
             self._is_busy = True
-            self._cores.take(self, self._work)
+            self._cores.take(self, self._begin)
 
-    def _work(self, is_displaced: bool) -> None:
-        """Begin a turn, or go on with it, for as long as a station may have a core for which others wait."""
-        began = done_at = self._clock.now
-        if not self._turn:
-            done_at += self._begin_turn()
-        while self._turn and done_at - began < SLICE_US:
-            cost_us, units, action = self._turn.popleft()
-            if is_displaced:
-                self.displaced += units
-                cost_us += units * self._cooling.displaced_us
-            done_at += cost_us
-            self._clock.at(done_at, action)
-        self._clock.at(done_at, self._stop)
-        self.busy_us += done_at - began
-
-    def _begin_turn(self) -> float:
-        """Take all items that wait, and return what the turn costs besides them."""
-        self._turn, self._queue = deque(self._queue), []
+    def _begin(self, is_displaced: bool) -> None:
+        items, self._queue = self._queue, []
         shared_us, self._shared_us = self._shared_us, None
         idle_us = self._clock.now - self._ended
         coldness = idle_us / (idle_us + self._cooling.half_after_us)
+        done_at = self._clock.now + self._cooling.turn_us + self._cooling.most_us * coldness + (shared_us or 0.0)
+        for cost_us, units, action in items:
+            done_at += cost_us
+            if is_displaced:
+                self.displaced += units
+                done_at += units * self._cooling.displaced_us
+            self._clock.at(done_at, action)
+        self._clock.at(done_at, self._end)
+        self.busy_us += done_at - self._clock.now
         self.turns += 1
         self.coldness += coldness
         self.shared += shared_us is not None
-        return self._cooling.turn_us + self._cooling.most_us * coldness + (shared_us or 0.0)
 
-    def _stop(self) -> None:
-        if not self._turn:
-            self.on_turn_end()
-            self._ended = self._clock.now
-        self._is_busy = bool(self._turn or self._queue)
+    def _end(self) -> None:
+        self.on_turn_end()
+        self._ended = self._clock.now
+        self._is_busy = bool(self._queue)
         self._cores.give_back(self)
         if self._is_busy:
-            self._cores.take(self, self._work)
+            self._cores.take(self, self._begin)

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from benchmarks.queueing import SLICE_US, Clock, Cooling, Cores, Station
+from benchmarks.queueing import Clock, Cooling, Cores, Station
 
 
 def finishes(cores: int, stations: int, costs: tuple[float, ...], cold_us: float = 0.0) -> list[float]:
@@ -88,31 +88,11 @@ def test_a_station_returns_to_the_core_that_it_had_last() -> None:
     assert seen == [True, True, False]
 
 
-def test_a_station_with_much_to_do_lets_others_work_in_between() -> None:
-    clock = Clock()
-    cores, done = Cores(1), list[str]()
-    long, short = (Station(clock, cores, Cooling(0.0, 1_000)) for _ in range(2))
-
-    def fill() -> None:
-        for number in range(3):
-            long.put(SLICE_US, partial(done.append, f"long {number}"))
-
-    long.put(0.0, fill)
-    clock.at(1.0, lambda: short.put(1.0, partial(done.append, "short")))
-    clock.run()
-    assert done == ["long 0", "short", "long 1", "long 2"]
-
-
-def test_a_turn_that_was_interrupted_is_one_turn() -> None:
-    clock = Clock()
-    ended = list[float]()
+def test_each_turn_has_a_cost_of_its_own() -> None:
+    clock, done = Clock(), list[float]()
     station = Station(clock, Cores(1), Cooling(0.0, 1_000, turn_us=5.0))
-    station.on_turn_end = lambda: ended.append(clock.now)
-
-    def fill() -> None:
-        for _ in range(3):
-            station.put(SLICE_US, lambda: None)
-
-    station.put(0.0, fill)
+    for _ in range(3):
+        station.put(10.0, lambda: done.append(clock.now))
     clock.run()
-    assert ended == [5.0, 5.0 + 5.0 + 3 * SLICE_US]
+    # The first item is a turn of its own; the others wait for it.
+    assert done == [15.0, 30.0, 40.0]
