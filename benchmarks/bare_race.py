@@ -111,9 +111,11 @@ class StoredRoom(ABC):
         texts = self.judge(messages)
         self._count = len(texts)
         self._next_tag = f"{getrandbits(32):08x}"
-        words: list[str | int | bytes] = [f"{self._index}-0", self._tag, self._next_tag, 0, 0, self._count]
-        for number, text in enumerate(texts, self._index + 1):
-            words += (f"{number}-0", text)
+        last = self._index + self._count
+        words: list[str | int | bytes] = [f"{self._index}-0", self._tag, f"{last}-0", self._next_tag, 0, 0]
+        words += (2 * self._count - 1, texts[0])
+        for text in texts[1:]:
+            words += ("", text)
         return words
 
     def on_reply(self) -> None:

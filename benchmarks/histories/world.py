@@ -20,6 +20,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from fairest_server.store.log_entries import read_entry
+
 START_SECONDS = 40.0
 SERVER = sys.executable, "-P", "-m", "fairest_server"
 LIMITS = "--messages-per-second=1000", "--connections-per-address=10000", "--players-per-address=1000000"
@@ -276,8 +278,11 @@ class World:
                     continue
                 for key in call(engine.socket, "KEYS", f"fairest:*:log:{room}"):
                     found = call(engine.socket, "XRANGE", key, "-", "+")
+                    read = [read_entry(entry_id, fields) for entry_id, fields in found]
                     return [
-                        (int(entry.partition(b"-")[0]), int(fields[1]), fields[5].decode()) for entry, fields in found
+                        (index, entry.at_ms, text.decode())
+                        for entry in read
+                        for index, text in enumerate(entry.texts, entry.index)
                     ]
         return None
 

@@ -107,11 +107,12 @@ async def _break_a_log(url: str, redis: Redis, server_log: ServerLog) -> None:
         await host.receive_until(lambda seen: seen.phase is Phase.READY)
         found = await redis.xrange(keys.log(server_log.unreadable))
         entries = cast("list[tuple[bytes, dict[bytes, bytes]]]", found)
-        opened = next(fields for _, fields in entries if b'"secret"' in fields[b"e"])
-        secret = json.loads(opened[b"e"])["secret"]
-        half = opened[b"e"][: opened[b"e"].index(secret.encode()) + len(secret)]
-        index = int(entries[-1][0].partition(b"-")[0])
-        torn: dict[Any, Any] = {**opened, b"e": half}
+        opened = next(text for _, fields in entries for text in fields.values() if b'"secret"' in text)
+        secret = json.loads(opened)["secret"]
+        half = opened[: opened.index(secret.encode()) + len(secret)]
+        last_id, last_fields = entries[-1]
+        index = int(last_id.partition(b"-")[0])
+        torn: dict[Any, Any] = {next(iter(last_fields)): half}
         await redis.xadd(keys.log(server_log.unreadable), torn, id=f"{index + 1}-0")
         # Errors quote the beginning and the end of what they are about.
         server_log.secrets.add(secret[-16:])

@@ -19,7 +19,7 @@ from fairest_protocol.value import replace
 from fairest_server.room.match_record import record_last_match
 from fairest_server.room.steps import fold
 from fairest_server.store import keys
-from fairest_server.store.log_entries import format_event, parse_entry
+from fairest_server.store.log_entries import format_event, parse_entries
 from fairest_server.store.redis.batching_client import BatchingRedis
 from tests.support.isolated_room import RecordingSubscriber
 from tests.support.room_server import serving_room_server
@@ -42,6 +42,11 @@ def log_of(match: str, folder: Path = FOLDER) -> tuple[str, list[list[str]]]:
     """The room's code, and of each entry its id, then its fields and their values in turns."""
     first, *rows = map(json.loads, (folder / f"{match}.log.jsonl").read_text().splitlines())
     return first["room"], rows
+
+
+def encoded(rows: list[list[str]]) -> list[tuple[bytes, list[bytes]]]:
+    """The entries of a log as Redis returns them."""
+    return [(row[0].encode(), [each.encode() for each in row[1:]]) for row in rows]
 
 
 @pytest.mark.parametrize("match", MATCHES)
@@ -71,7 +76,7 @@ def test_a_receipt_agrees_with_its_record(match: str) -> None:
 @pytest.mark.parametrize("match", MATCHES)
 def test_a_log_leads_to_the_record_that_was_made_of_it(match: str) -> None:
     code, rows = log_of(match)
-    steps = fold([parse_entry(row[0].encode(), [each.encode() for each in row[1:]]) for row in rows])
+    steps = fold(parse_entries(encoded(rows)))
     made, kept = record_last_match(code, steps), record_of(match)
     assert made is not None
     assert replace(made, key=kept.key, signature=kept.signature) == kept
@@ -81,8 +86,8 @@ def test_a_log_leads_to_the_record_that_was_made_of_it(match: str) -> None:
 @pytest.mark.parametrize("match", MATCHES)
 def test_the_events_of_a_log_are_written_as_they_were(match: str, folder: Path) -> None:
     _, rows = log_of(match, folder)
-    entries = [parse_entry(row[0].encode(), [each.encode() for each in row[1:]]) for row in rows]
-    assert [format_event(entry.event).decode() for entry in entries] == [row[-1] for row in rows]
+    written = [format_event(entry.event).decode() for entry in parse_entries(encoded(rows))]
+    assert written == [row[-1] for row in rows]
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)

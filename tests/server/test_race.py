@@ -4,7 +4,6 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from redis.asyncio import Redis
@@ -24,6 +23,7 @@ from fairest_server.app import running
 from fairest_server.room.events import Played
 from fairest_server.settings import Settings
 from fairest_server.store import keys
+from fairest_server.store.log import Log
 from fairest_server.store.redis.clients import make_client
 from tests.support.history import read_room, read_steps
 from tests.support.long_tests import parametrize_with_long
@@ -126,14 +126,14 @@ async def test_a_race_between_two_servers_gives_the_boards_that_everybody_saw(
     await race_and_compare(two_urls, two_urls[0], redis_url)
 
 
-async def test_the_stream_has_ids_without_gaps(server_url: str, redis_url: str) -> None:
+async def test_the_events_of_a_log_have_indices_without_gaps(server_url: str, redis_url: str) -> None:
     async with racing_players(server_url) as (first, second):
         await first.play("sa")
         await second.play("sb")
         redis = make_client(redis_url)
-        found: Any = await redis.xrange(keys.log(first.room))
+        entries = await Log(redis).read(first.room)
         await redis.aclose()
-    assert [entry_id for entry_id, _ in found] == [b"%d-0" % number for number in range(1, len(found) + 1)]
+    assert [entry.index for entry in entries] == list(range(1, len(entries) + 1))
 
 
 async def test_both_players_get_the_same_cards(server_url: str) -> None:

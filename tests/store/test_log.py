@@ -49,6 +49,12 @@ class Writer:
             self.reply = await begin_append(self.log, append)
         return self.reply.answer
 
+    async def append_one_by_one(self, count: int) -> None:
+        """Append a move `count` times, to a room without a log."""
+        for number in range(count):
+            tag = f"t{number}" if number else ""
+            assert await self.append(number, tag, f"t{number + 1}") is Answer.APPENDED
+
 
 def opened_connections(client: BatchingRedis, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Return a list to which each connection is added that `client` opens from now on."""
@@ -109,11 +115,36 @@ async def test_an_append_that_expects_too_few_entries_is_a_conflict_and_writes_n
     assert len(await writer.log.read(ROOM)) == 1
 
 
-async def test_a_conflict_returns_the_entries_from_the_expected_last_one_on(writer: Writer) -> None:
-    await writer.append(events=(Started(), MOVE))
-    await writer.append(expected=2, expected_tag="t1", tag="t2")
-    assert await writer.append(expected=2, expected_tag="t1", tag="t3") is Answer.CONFLICT
+async def test_a_conflict_returns_the_entries_from_the_append_with_the_expected_last_one_on(writer: Writer) -> None:
+    await writer.append()
+    await writer.append(expected=1, expected_tag="t1", tag="t2", events=(Started(), MOVE))
+    await writer.append(expected=3, expected_tag="t2", tag="t3")
+    assert await writer.append(expected=3, expected_tag="t2", tag="t4") is Answer.CONFLICT
     assert writer.reply.entries == (await writer.log.read(ROOM))[1:]
+
+
+async def test_all_events_of_an_append_share_an_entry_of_the_stream(writer: Writer, redis: BatchingRedis) -> None:
+    await writer.append(events=(Started(), MOVE, MOVE))
+    assert await redis.xlen(keys.log(ROOM)) == 1
+    assert [(each.index, each.event) for each in await writer.log.read(ROOM)] == [(1, Started()), (2, MOVE), (3, MOVE)]
+
+
+async def test_a_log_is_read_from_within_an_append_on(writer: Writer) -> None:
+    await writer.append(events=(Started(), MOVE, MOVE))
+    assert [each.index for each in await writer.log.read(ROOM, after=1)] == [2, 3]
+
+
+async def test_an_append_follows_an_entry_of_version_0_1_0(writer: Writer, redis: BatchingRedis) -> None:
+    await redis.xadd(keys.log(ROOM), {"t": 1, "g": "t1", "e": "0sa"}, id="1-0")
+    assert await writer.append(expected=1, expected_tag="t1", tag="t2") is Answer.APPENDED
+    assert [(each.index, each.tag) for each in await writer.log.read(ROOM)] == [(1, "t1"), (2, "t2")]
+
+
+async def test_an_append_with_another_tag_than_the_entry_of_version_0_1_0_is_a_conflict(
+    writer: Writer, redis: BatchingRedis
+) -> None:
+    await redis.xadd(keys.log(ROOM), {"t": 1, "g": "t1", "e": "0sa"}, id="1-0")
+    assert await writer.append(expected=1, expected_tag="t0", tag="t2") is Answer.CONFLICT
 
 
 async def test_a_conflict_with_entries_that_cannot_be_read_is_unknown(writer: Writer, redis: BatchingRedis) -> None:
@@ -224,7 +255,7 @@ async def test_a_log_of_several_pages_is_read_whole(
 async def test_256_entries_of_a_log_are_read_with_one_command(
     writer: Writer, redis: BatchingRedis, entries: int, commands: int
 ) -> None:
-    await writer.append(events=(MOVE,) * entries)
+    await writer.append_one_by_one(entries)
     owner = await owner_of(redis, keys.log(ROOM))
 
     async def reads() -> int:
@@ -751,17 +782,28 @@ def any_checkpoint() -> Checkpoint:
 
 
 async def test_64_entries_are_kept_before_a_checkpoint(writer: Writer) -> None:
-    await writer.append(events=(MOVE,) * 70)
+    await writer.append_one_by_one(70)
     checkpoint = any_checkpoint()
-    assert await writer.log.cut(ROOM, (await writer.log.read(ROOM))[-1], "t2", checkpoint) is not None
+    assert await writer.log.cut(ROOM, (await writer.log.read(ROOM))[-1], "cut", checkpoint) is not None
     assert [each.index for each in await writer.log.read(ROOM)] == list(range(71 - 64, 72))
 
 
 async def test_a_room_whose_log_was_cut_was_created_when_its_checkpoint_says(writer: Writer) -> None:
-    await writer.append(events=(MOVE,) * 70)
+    await writer.append_one_by_one(70)
     checkpoint = any_checkpoint()
-    await writer.log.cut(ROOM, (await writer.log.read(ROOM))[-1], "t2", checkpoint)
+    await writer.log.cut(ROOM, (await writer.log.read(ROOM))[-1], "cut", checkpoint)
     assert await writer.log.created_ms([ROOM]) == [checkpoint.created_ms]
+
+
+async def test_the_append_that_holds_the_first_kept_entry_is_kept_whole(writer: Writer) -> None:
+    await writer.append(events=(MOVE,) * 70)
+    await writer.log.cut(ROOM, (await writer.log.read(ROOM))[-1], "cut", any_checkpoint())
+    assert [each.index for each in await writer.log.read(ROOM)] == list(range(1, 72))
+
+
+async def test_a_log_of_version_0_1_0_is_cut(writer: Writer, redis: BatchingRedis) -> None:
+    await redis.xadd(keys.log(ROOM), {"t": 1, "g": "t1", "e": "0sa"}, id="1-0")
+    assert await writer.log.cut(ROOM, (await writer.log.read(ROOM))[-1], "cut", any_checkpoint()) is not None
 
 
 async def test_a_log_that_has_moved_on_is_not_cut(writer: Writer) -> None:

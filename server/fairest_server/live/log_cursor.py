@@ -63,9 +63,11 @@ class LogCursor:
 
         If not, the log has lost its tail, or is that of another room, and this process' copy is worthless.
         """
-        if not self._read_from[0]:
+        index, tag = self._read_from
+        if not index:
             return True
-        return bool(entries) and (entries[0].index, entries[0].tag) == self._read_from
+        # A conflict comes with all events of the append that holds it.
+        return any(entry.index == index and entry.tag == tag for entry in entries)
 
     def new_entries(self, log_slice: LogSlice) -> list[LogEntry] | None:
         """Return the entries of a slice after the last one taken; None if the slice leaves a gap or does not fit."""

@@ -13,7 +13,7 @@ from fairest_server.ops.metrics import Part
 from fairest_server.room.events import Event
 from fairest_server.room.steps import LogEntry
 from fairest_server.store.keys import RoomKeys
-from fairest_server.store.log_entries import format_event, parse_entry
+from fairest_server.store.log_entries import format_event, parse_entries
 from fairest_server.store.redis.batch_connection import CommandWords
 from fairest_server.store.redis.scripts import Script
 
@@ -46,7 +46,7 @@ _ANSWERS: Final = {answer.encode(): answer for answer in Answer}
 class Reply(Value):
     """The result of an append, and Redis' clock in ms: the stamp of what was appended, 0 for `FAILED` and `UNKNOWN`.
 
-    `entries` are given with a `CONFLICT`: those of the log from the expected last one on.
+    `entries` are given with a `CONFLICT`: those of the log from the append on that holds the expected last one.
     """
 
     answer: Answer
@@ -98,10 +98,10 @@ class Words(Value):
 def words_of(keys: RoomKeys, append: Append) -> Words:
     """Return the words of append.lua for this append. A move needs few of them."""
     index, events, listing, rounds = append.expected, append.events, append.listing, append.rounds
-    words = [f"{index}-0", append.expected_tag, append.tag, append.not_before_ms, append.not_after_ms, len(events)]
-    for event in events:
-        index += 1
-        words += (f"{index}-0", format_event(event))
+    words: list[Any] = [f"{index}-0", append.expected_tag, f"{index + len(events)}-0", append.tag]
+    words += (append.not_before_ms, append.not_after_ms, 2 * len(events) - 1, format_event(events[0]))
+    for event in events[1:]:
+        words += ("", format_event(event))
     next_check_ms, expire_seconds = append.next_check_ms, append.expire_seconds
     is_move = next_check_ms is None and not expire_seconds and listing is None and not rounds
     if is_move and not append.is_shared:
@@ -154,7 +154,7 @@ def parse_result(result: Any) -> Reply:
         if isinstance(result, bytes):
             return Reply(Answer.APPENDED, int(result))
         word, now_ms, *found = result
-        entries = [parse_entry(entry_id, fields) for entry_id, fields in found[0]] if found else ()
+        entries = parse_entries(found[0]) if found else ()
         return Reply(_ANSWERS[word], int(now_ms), entries)
     except ValueError:
         # An entry of the log cannot be read. The room reads its log next, and reports the error.

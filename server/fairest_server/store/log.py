@@ -9,7 +9,7 @@ from fairest_server.room.events import Checkpoint
 from fairest_server.room.steps import LogEntry
 from fairest_server.store import keys
 from fairest_server.store.append_queue import AppendQueue, Writer
-from fairest_server.store.log_entries import format_event, index_of, parse_entry
+from fairest_server.store.log_entries import format_event, parse_entries, read_entry
 from fairest_server.store.redis.batching_client import RAW_REPLY, BatchingRedis
 from fairest_server.store.redis.clients import batch_connections
 from fairest_server.store.redis.clock import read_clock
@@ -75,7 +75,8 @@ class Log:
         # The reply is left raw: redis-py would make a dictionary of each of hundreds of entries.
         command = ("XRANGE", keys.log(room), f"({after}-0", "+", "COUNT", ENTRIES_IN_PAGE)
         found = await self._redis.execute_command(*command, **RAW_REPLY)
-        return [parse_entry(entry_id, fields) for entry_id, fields in found]
+        # The first append found may have begun at or before `after`.
+        return [entry for entry in parse_entries(found) if entry.index > after]
 
     async def cut(self, room: str, end: LogEntry, tag: str, checkpoint: Checkpoint) -> int | None:
         """Append a checkpoint if the log still ends with the entry `end`, and remove what it stands for, in one step.
@@ -103,7 +104,7 @@ class Log:
         for first in range(0, len(rooms), POSITIONS_IN_BATCH):
             pipeline = self._redis.pipeline(transaction=False)
             for room in rooms[first : first + POSITIONS_IN_BATCH]:
-                pipeline.xrevrange(keys.log(room), count=1)
+                pipeline.execute_command("XREVRANGE", keys.log(room), "+", "-", "COUNT", 1, **RAW_REPLY)
             positions += [_position(found) for found in await pipeline.execute(raise_on_error=False)]
         return positions
 
@@ -129,25 +130,25 @@ class Log:
     async def created_ms(self, rooms: Sequence[str]) -> list[int]:
         """Return when each room was created, in ms on Redis' clock; 0 for one without a log.
 
-        Raises RedisError, and ValueError for a log that was cut and cannot be read.
+        Raises RedisError, and ValueError for a log that cannot be read.
         """
         stamps: list[int] = []
         for first in range(0, len(rooms), POSITIONS_IN_BATCH):
             pipeline = self._redis.pipeline(transaction=False)
             for room in rooms[first : first + POSITIONS_IN_BATCH]:
-                pipeline.xrange(keys.log(room), count=1)
+                pipeline.execute_command("XRANGE", keys.log(room), "-", "+", "COUNT", 1, **RAW_REPLY)
             for room, found in zip(rooms[first:], await pipeline.execute(), strict=False):
                 stamps.append(await self._created_ms(room, found[0]) if found else 0)
         return stamps
 
-    async def _created_ms(self, room: str, first: tuple[bytes, dict[bytes, bytes]]) -> int:
-        """Return when a room was created whose log begins with the entry `first`."""
-        entry_id, fields = first
-        if index_of(entry_id) > 1:
+    async def _created_ms(self, room: str, first: tuple[bytes, list[bytes]]) -> int:
+        """Return when a room was created whose log begins with the entry `first` of the stream."""
+        stored = read_entry(*first)
+        if stored.index > 1:
             for entry in await self._read_page(room, 0):
                 if isinstance(entry.event, Checkpoint):
                     return entry.event.created_ms
-        return int(fields[b"t"])
+        return stored.at_ms
 
     async def postpone(self, room: str, seconds: int) -> None:
         """Set the next check of a room that has one to `seconds` from now. Raises RedisError."""
@@ -166,7 +167,10 @@ class Log:
         return await read_clock(self._redis)
 
 
-def _position(found: list[tuple[bytes, dict[bytes, bytes]]] | Exception) -> tuple[int, str] | None:
+def _position(found: list[tuple[bytes, list[bytes]]] | Exception) -> tuple[int, str] | None:
     if isinstance(found, Exception):
         return None
-    return (index_of(found[0][0]), found[0][1][b"g"].decode()) if found else (0, "")
+    if not found:
+        return 0, ""
+    last = read_entry(*found[0])
+    return last.last_index, last.tag

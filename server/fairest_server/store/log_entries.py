@@ -1,16 +1,18 @@
 """Entries of a log: between values and the bytes that Redis stores."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from pydantic import ConfigDict, TypeAdapter
 
 from fairest_protocol.calculation.moves import MOVES
 from fairest_protocol.messages.codec import encode
+from fairest_protocol.value import Value
 from fairest_server.room.events import Event, JsonEvent, Played
 from fairest_server.room.steps import LogEntry, LogSlice
 
+_STAMP_DIGITS: Final = 13
 _JSON_EVENTS: Final = TypeAdapter[JsonEvent](JsonEvent, config=ConfigDict(hide_input_in_errors=True))
 """Errors of validation are logged, so they leave out the input, which may hold a secret."""
 
@@ -31,17 +33,43 @@ def parse_event(text: bytes) -> Event:
     return _PLAYED.get(text) or _JSON_EVENTS.validate_json(text)
 
 
-def index_of(entry_id: bytes) -> int:
-    """Return the index of an entry, which is the first part of its id in the stream."""
-    return int(entry_id.partition(b"-")[0])
+class StoredEntry(Value):
+    """An entry of the stream: one append, whose events have the indices from `index` on, and are texts still."""
+
+    index: int
+    tag: str
+    at_ms: int
+    texts: Sequence[bytes]
+
+    @property
+    def last_index(self) -> int:
+        """The index of the last event."""
+        return self.index + len(self.texts) - 1
 
 
-def parse_entry(entry_id: bytes, fields: Sequence[bytes]) -> LogEntry:
-    """Parse an entry of the stream. Raises ValueError unless its fields are those of append.lua, in the same order."""
+def read_entry(entry_id: bytes, fields: Sequence[bytes]) -> StoredEntry:
+    """Read an entry without parsing its events. Raises ValueError unless its fields are as append.lua says."""
+    last_index = int(entry_id.partition(b"-")[0])
     match fields:
-        case [b"t", at_ms, b"g", tag, b"e", event]:
-            return LogEntry(index_of(entry_id), tag.decode(), int(at_ms), parse_event(event))
-    raise ValueError("an entry is a time, a tag and an event")
+        case [b"t", at_ms, b"g", tag, b"e", text]:
+            return StoredEntry(last_index, tag.decode(), int(at_ms), (text,))
+        case [head, _, *_] if len(head) > _STAMP_DIGITS and not any(fields[2::2]) and len(fields) % 2 == 0:
+            texts = fields[1::2]
+            first = last_index - len(texts) + 1
+            return StoredEntry(first, head[_STAMP_DIGITS:].decode(), int(head[:_STAMP_DIGITS]), texts)
+    raise ValueError("an entry has a time and a tag as its first field, and a value for each event")
+
+
+def parse_entry(entry_id: bytes, fields: Sequence[bytes]) -> list[LogEntry]:
+    """Parse the events of an entry of the stream. Raises ValueError, as `read_entry` does."""
+    stored = read_entry(entry_id, fields)
+    tag, at_ms = stored.tag, stored.at_ms
+    return [LogEntry(index, tag, at_ms, parse_event(text)) for index, text in enumerate(stored.texts, stored.index)]
+
+
+def parse_entries(found: Iterable[tuple[bytes, Sequence[bytes]]]) -> list[LogEntry]:
+    """Parse the events of consecutive entries of the stream. Raises ValueError, as `read_entry` does."""
+    return [event for entry_id, fields in found for event in parse_entry(entry_id, fields)]
 
 
 def parse_wakeup(payload: bytes) -> LogSlice:

@@ -2,16 +2,21 @@
 -- Of each append, checks come first, writes after: Redis does not roll back a script that fails half-way. Appends that
 -- were made before it failed are answered as the first time when they are sent again.
 --
--- Each script costs Redis a fifth of an append, each argument a hundredth, and each number that is formatted up to three.
--- So the appends of a batch share scripts, ids come ready made, times stay texts, nothing is a function, and what a move
--- seldom needs stands at the end, for the last append alone, and may be left out: all from the channel on, or from the
--- room on.
+-- Each script costs Redis a fifth of an append, each entry another, each argument a hundredth, and each number that is
+-- formatted up to three. So the appends of a batch share scripts, all events of an append share an entry, ids come ready
+-- made, times stay texts, nothing is a function, and what a move seldom needs stands at the end, for the last append
+-- alone, and may be left out: all from the channel on, or from the room on.
+--
+-- An entry has the id of its last event, and a field for each event, whose value is the event's text. The name of the
+-- first field is the stamp, which has 13 digits until the year 2286, and behind it the tag; that of the others is empty.
+-- Entries of version 0.1.0 have one event, and the fields t (stamp), g (tag) and e (event).
 --
 -- KEYS  log of each append; with a room, deadlines of the bucket; lobby of the bucket if the room's entry in it changes;
 --       outbox of the bucket's rounds if there are entries for the chain of rounds
 -- ARGV  number of appends; of each append:
---         id of the expected last entry ('0-0' for an empty log), its tag ('' for an empty log), new tag, not before
---         (ms), not after (ms, 0 for any time), number of events; the id and the text of each event;
+--         id of the expected last entry ('0-0' for an empty log), its tag ('' for an empty log), new id, new tag, not
+--         before (ms), not after (ms, 0 for any time); number of words of the events, those words: the text of each
+--         event, with '' between two;
 --       of the last append:
 --         wake-up channel ('' for none), the sender's own subscriptions to that channel;
 --         room, next check (ms, 0 for never, '' to leave it), log expires (s, 0 for never), entry in the lobby ('' to
@@ -33,21 +38,27 @@ local results, is_refused = {}, false
 -- The place of an append's first argument, and of the first one behind it.
 local first, after = 2, 2
 for number = 1, appends do
-  first, after = after, after + 6 + 2 * tonumber(ARGV[after + 5])
-  local log, new_tag = KEYS[number], ARGV[first + 2]
-  local not_before, not_after = tonumber(ARGV[first + 3]), tonumber(ARGV[first + 4])
-  local last_id, last_tag, stamp = '0-0', '', now_text
+  first, after = after, after + 7 + tonumber(ARGV[after + 6])
+  local log, new_id, new_tag = KEYS[number], ARGV[first + 2], ARGV[first + 3]
+  local not_before, not_after = tonumber(ARGV[first + 4]), tonumber(ARGV[first + 5])
+  local last_id, last_tag, last_stamp, stamp = '0-0', '', '0', now_text
   local last = call('XREVRANGE', log, '+', '-', 'COUNT', '1')[1]
   if last then
-    last_id, last_tag = last[1], last[2][4]
-    if tonumber(last[2][2]) > now then
-      stamp = last[2][2]
+    local fields = last[2]
+    last_id = last[1]
+    if fields[1] == 't' then
+      last_tag, last_stamp = fields[4], fields[2]
+    else
+      last_tag, last_stamp = string.sub(fields[1], 14), string.sub(fields[1], 1, 13)
+    end
+    if tonumber(last_stamp) > now then
+      stamp = last_stamp
     end
   end
 
-  if last_tag == new_tag and last_id == ARGV[after - 2] then
+  if last_tag == new_tag and last_id == new_id then
     -- The log ends with this very append: its reply was lost, and the sender sent it again. Reply as the first time.
-    results[number] = last[2][2]
+    results[number] = last_stamp
   elseif last_id ~= ARGV[first] or last_tag ~= ARGV[first + 1] then
     results[number], is_refused = {'conflict', now_text, call('XRANGE', log, ARGV[first], '+')}, true
   elseif now < not_before then
@@ -68,14 +79,13 @@ for number = 1, appends do
     local message = ''
     if channel ~= '' then
       local texts = {}
-      for place = first + 6, after - 2, 2 do
-        texts[#texts + 1] = ARGV[place + 1]
+      for place = first + 7, after - 1, 2 do
+        texts[#texts + 1] = ARGV[place]
       end
-      message = cjson.encode({tonumber(string.match(ARGV[first + 6], '^%d+')), last_tag, new_tag, stamp, texts})
+      local first_index = tonumber(string.match(new_id, '^%d+')) - #texts + 1
+      message = cjson.encode({first_index, last_tag, new_tag, stamp, texts})
     end
-    for place = first + 6, after - 2, 2 do
-      call('XADD', log, ARGV[place], 't', stamp, 'g', new_tag, 'e', ARGV[place + 1])
-    end
+    call('XADD', log, new_id, stamp .. new_tag, unpack(ARGV, first + 7, after - 1))
     if room then
       local next_check, expires, listing = ARGV[after + 3], ARGV[after + 4], ARGV[after + 5]
       local rounds = tonumber(ARGV[after + 6])

@@ -5,7 +5,7 @@
 -- ARGV  expected last index, expected tag, new tag, the checkpoint, how many entries before it to keep,
 --       wake-up channel
 -- A line before this one names the command that publishes: local publish = 'PUBLISH', or 'SPUBLISH' (append.lua).
--- Returns the stamp of the checkpoint in ms; '' if the log does not end as expected.
+-- Returns the stamp of the checkpoint in ms; '' if the log does not end as expected. append.lua says what an entry is.
 local expected, tag, new_tag, event = tonumber(ARGV[1]), ARGV[2], ARGV[3], ARGV[4]
 local kept, channel = tonumber(ARGV[5]), ARGV[6]
 
@@ -13,7 +13,11 @@ local last = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
 if not last then
   return ''
 end
-local index, last_stamp, last_tag = tonumber(string.match(last[1], '^%d+')), tonumber(last[2][2]), last[2][4]
+local index, fields = tonumber(string.match(last[1], '^%d+')), last[2]
+local last_tag, last_stamp = string.sub(fields[1], 14), tonumber(string.sub(fields[1], 1, 13))
+if fields[1] == 't' then
+  last_tag, last_stamp = fields[4], tonumber(fields[2])
+end
 -- The log ends with this very checkpoint: the reply was lost, and the sender sent it again. Reply as the first time.
 if last_tag == new_tag and index == expected + 1 then
   return string.format('%.0f', last_stamp)
@@ -26,7 +30,7 @@ local time = redis.call('TIME')
 local stamp = string.format('%.0f', math.max(time[1] * 1000 + math.floor(time[2] / 1000), last_stamp))
 -- Encoding may fail, so it comes before the first write.
 local message = cjson.encode({index + 1, last_tag, new_tag, stamp, {event}})
-redis.call('XADD', KEYS[1], string.format('%d-0', index + 1), 't', stamp, 'g', new_tag, 'e', event)
+redis.call('XADD', KEYS[1], string.format('%d-0', index + 1), stamp .. new_tag, event)
 redis.call('XTRIM', KEYS[1], 'MINID', string.format('%d-0', math.max(1, index + 1 - kept)))
 redis.call(publish, channel, message)
 return stamp
