@@ -5,6 +5,7 @@ import pytest
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Leave, Rematch
 from fairest_protocol.messages.options import RoomOptions
+from fairest_server.room.events import Started
 from fairest_server.room.lobby_entry import changes_listing, list_room
 from tests.support.races import Table
 
@@ -30,6 +31,12 @@ def test_the_row_of_a_room_has_the_names_and_wins_of_its_seats_in_order(racing: 
     row = list_room(ROOM, racing.state, 7)
     assert row is not None
     assert (row.room, row.phase, row.names, row.wins, row.since_ms) == (ROOM, Phase.FINISHED, ("ann", "bob"), (0, 1), 7)
+
+
+def test_the_start_of_a_race_changes_the_row_while_the_seats_stay_as_they_are(racing: Table) -> None:
+    step = next(step for step in racing.steps if isinstance(step.event, Started))
+    assert step.before is not None and step.before.seats is step.after.seats
+    assert changes_listing(step.before, step.after)
 
 
 def test_the_row_of_a_room_has_its_rules() -> None:
