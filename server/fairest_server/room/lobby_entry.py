@@ -29,12 +29,11 @@ def list_room(code: str, state: RoomState | None, now_ms: int) -> ListedRoom | N
 
 def changes_listing(before: RoomState | None, after: RoomState) -> bool:
     """Return whether the room's row changes between these states. A move changes it only if it ends the round."""
-    if before is not None and before.phase is after.phase and before.seats is after.seats:
-        # Asked first, since nearly all events are such moves, and the options are in no cache.
-        return False
     if not after.options.listed:
         return False
-    return before is None or before.phase is not after.phase or _seats(before) != _seats(after)
+    if before is None or before.phase is not after.phase:
+        return True
+    return before.seats is not after.seats and _seats(before) != _seats(after)
 
 
 def _seats(state: RoomState) -> list[tuple[str, int] | None]:
