@@ -55,6 +55,12 @@ def test_a_read_that_finds_our_last_entry_is_of_the_same_log() -> None:
     assert cursor.holds_last_entry([entry(3, "t3"), entry(4, "t4")])
 
 
+def test_a_read_that_begins_within_an_append_finds_our_last_entry_behind_others_of_it() -> None:
+    cursor = cursor_at(3, "t3")
+    cursor.start_reading()
+    assert cursor.holds_last_entry([entry(2, "t3"), entry(3, "t3"), entry(4, "t4")])
+
+
 def test_a_read_that_finds_nothing_is_of_a_log_that_was_lost() -> None:
     cursor = cursor_at(3, "t3")
     cursor.start_reading()

@@ -26,6 +26,7 @@ from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.clients import make_client
 from fairest_server.store.redis.clock import read_clock
 from fairest_server.store.redis.cluster_client import is_sharded, nodes_of, owner_of
+from fairest_server.store.redis.scripts import Script
 from tests.support.appending import Once, begin_append
 from tests.support.faulty_link import faulty_link
 from tests.support.processes import redis_process
@@ -132,6 +133,18 @@ async def test_all_events_of_an_append_share_an_entry_of_the_stream(writer: Writ
 async def test_a_log_is_read_from_within_an_append_on(writer: Writer) -> None:
     await writer.append(events=(Started(), MOVE, MOVE))
     assert [each.index for each in await writer.log.read(ROOM, after=1)] == [2, 3]
+
+
+async def test_a_clock_before_2001_has_stamps_that_are_read_again(redis: BatchingRedis) -> None:
+    """A machine without a clock starts in 1970. Redis' clock cannot be set, so the script gets another one."""
+    text = Script("append.lua", head="local publish, count = 'PUBLISH', 'NUMSUB'").text
+    in_1970 = text.replace("call('TIME')", "{'100', '123456'}")
+    log, tags = keys.log(ROOM), ("", "ab12cd34", "ef56ab78")
+    for number in (0, 1):
+        words = (f"{number}-0", tags[number], f"{number + 1}-0", tags[number + 1], 0, 0, 1, "0sa")
+        await redis.execute_command("EVAL", in_1970, 1, log, 1, *words)
+    found = [(each.index, each.tag, each.at_ms) for each in await Log(redis).read(ROOM)]
+    assert (in_1970 != text, found) == (True, [(1, "ab12cd34", 100_123), (2, "ef56ab78", 100_123)])
 
 
 async def test_an_append_follows_an_entry_of_version_0_1_0(writer: Writer, redis: BatchingRedis) -> None:

@@ -8,7 +8,8 @@
 -- alone, and may be left out: all from the channel on, or from the room on.
 --
 -- An entry has the id of its last event, and a field for each event, whose value is the event's text. The name of the
--- first field is the stamp, which has 13 digits until the year 2286, and behind it the tag; that of the others is empty.
+-- first field is the stamp in 13 digits, as it has them until the year 2286, and behind it the tag; that of the others is
+-- empty.
 -- Entries of version 0.1.0 have one event, and the fields t (stamp), g (tag) and e (event).
 --
 -- KEYS  log of each append; with a room, deadlines of the bucket; lobby of the bucket if the room's entry in it changes;
@@ -54,6 +55,10 @@ for number = 1, appends do
     if tonumber(last_stamp) > now then
       stamp = last_stamp
     end
+  end
+  if #stamp < 13 then
+    -- By a clock before 2001, as of a machine that starts without one.
+    stamp = string.rep('0', 13 - #stamp) .. stamp
   end
 
   if last_tag == new_tag and last_id == new_id then

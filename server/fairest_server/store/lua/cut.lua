@@ -27,7 +27,7 @@ if index ~= expected or last_tag ~= tag then
 end
 
 local time = redis.call('TIME')
-local stamp = string.format('%.0f', math.max(time[1] * 1000 + math.floor(time[2] / 1000), last_stamp))
+local stamp = string.format('%013.0f', math.max(time[1] * 1000 + math.floor(time[2] / 1000), last_stamp))
 -- Encoding may fail, so it comes before the first write.
 local message = cjson.encode({index + 1, last_tag, new_tag, stamp, {event}})
 redis.call('XADD', KEYS[1], string.format('%d-0', index + 1), stamp .. new_tag, event)
