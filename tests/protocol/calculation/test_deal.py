@@ -113,6 +113,19 @@ def test_a_salt_that_is_computed_leaves_a_deal_equal_to_what_it_was() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(VARIANTS))
+def test_the_envelopes_of_a_deal_are_the_same_when_they_are_asked_for_again(name: str) -> None:
+    sealed = seal_deal(choose_rules(name), bytes(32), bytes(16))
+    first = sealed.envelopes
+    assert sealed.envelopes == first
+
+
+def test_envelopes_that_are_computed_leave_a_deal_equal_to_what_it_was() -> None:
+    before, after = (seal_deal(choose_rules("classic"), bytes(32), bytes(16)) for _ in range(2))
+    assert after.envelopes
+    assert after == before
+
+
+@pytest.mark.parametrize("name", sorted(VARIANTS))
 def test_an_envelope_is_the_hash_of_its_card_and_its_salt(name: str) -> None:
     sealed = seal_deal(choose_rules(name), bytes(32), bytes(16))
     for number, envelopes in enumerate(sealed.envelopes):
