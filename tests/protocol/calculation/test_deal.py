@@ -141,10 +141,20 @@ def test_envelopes_seal_every_position_of_each_shuffled_pass(name: str) -> None:
     assert [len(each) for each in sealed.envelopes] == [rules.stock] * passes
 
 
-def test_the_salts_of_a_deal_are_not_in_the_text_that_a_log_would_have_of_it() -> None:
+@pytest.mark.parametrize("name", sorted(VARIANTS))
+def test_a_salt_follows_from_its_place_in_whichever_order_salts_are_asked_for(name: str) -> None:
+    sealed = seal_deal(choose_rules(name), bytes(32), bytes(16))
+    last = len(sealed.deal.orders[0]) - 1
+    places = (0, last, 7, 0, 8, last)
+    assert [sealed.salt(0, place) for place in places] == [make_salt(bytes(32), 0, place) for place in places]
+
+
+@pytest.mark.parametrize("cache", ["salts", "envelopes"])
+def test_the_caches_of_a_deal_are_not_in_the_text_that_a_log_would_have_of_it(cache: str) -> None:
     sealed = seal_deal(choose_rules("classic"), bytes(32), bytes(16))
-    sealed.salt(0, 7)
-    assert "salts" not in repr(sealed)
+    assert sealed.salt(0, 7)
+    assert sealed.envelopes
+    assert cache not in repr(sealed)
 
 
 @pytest.mark.parametrize(("pass_number", "wanted"), [(0, 0), (1, 1), (2, 0)])
