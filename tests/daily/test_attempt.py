@@ -73,7 +73,7 @@ def with_other_cards_to_come(sealed: SealedDeal, upto: Turn, seed: int) -> Seale
     random.Random(seed).shuffle(ahead)
     orders = ((*first[: upto.position + 1], *ahead), *deal.orders[1:])
     other = replace(deal, orders=orders)
-    return SharedEnvelopes(sealed.round_id, other, sealed.seed, [bytearray(32 * len(first))], shared=sealed.envelopes)
+    return SharedEnvelopes(sealed.round_id, other, sealed.seed, [[b""] * len(first)], shared=sealed.envelopes)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

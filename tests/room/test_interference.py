@@ -123,10 +123,10 @@ def hide(rules: Rules, sealed: SealedDeal, seen: Turn, chance: random.Random) ->
         orders = [orders[0] if seen.pass_number == 0 else sealed.deal.orders[0]] * len(orders)
     deal = Deal(sealed.deal.foundations, sealed.deal.starters, sealed.deal.markers, tuple(orders))
     salts = [
-        bytearray().join(
+        [
             sealed.salt(number, position) if card == orders[number][position] else chance.randbytes(32)
             for position, card in enumerate(sealed.deal.orders[number])
-        )
+        ]
         for number in range(len(sealed.envelopes))
     ]
     return ForgedDeal(sealed.round_id, deal, sealed.seed, salts, sealed.envelopes)

@@ -147,6 +147,16 @@ async def test_a_clock_before_2001_has_stamps_that_are_read_again(redis: Batchin
     assert (in_1970 != text, found) == (True, [(1, "ab12cd34", 100_123), (2, "ef56ab78", 100_123)])
 
 
+async def test_a_log_that_is_cut_by_a_clock_before_2001_is_read_again(redis: BatchingRedis) -> None:
+    text = Script("cut.lua", head="local publish = 'PUBLISH'\n").text
+    in_1970 = text.replace("redis.call('TIME')", "{'100', '123456'}")
+    log = keys.log(ROOM)
+    await redis.xadd(log, {"0000000100122ab12cd34": "0sa"}, id="1-0")
+    await redis.execute_command("EVAL", in_1970, 1, log, 1, "ab12cd34", "ef56ab78", "0sb", 1, "channel")
+    found = [(each.index, each.tag, each.at_ms) for each in await Log(redis).read(ROOM)]
+    assert (in_1970 != text, found) == (True, [(1, "ab12cd34", 100_122), (2, "ef56ab78", 100_123)])
+
+
 async def test_an_append_follows_an_entry_of_version_0_1_0(writer: Writer, redis: BatchingRedis) -> None:
     await redis.xadd(keys.log(ROOM), {"t": 1, "g": "t1", "e": "0sa"}, id="1-0")
     assert await writer.append(expected=1, expected_tag="t1", tag="t2") is Answer.APPENDED

@@ -2,14 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final
 
 from fairest_protocol.calculation.cards import Card, full_deck, rank
 from fairest_protocol.calculation.rules import Foundation, Redeal, RolledFoundations, Rules
-from fairest_protocol.calculation.seal import HASH_BYTES, draw_below, make_envelopes, make_salt, random_bytes, shuffle
+from fairest_protocol.calculation.seal import draw_below, make_envelopes, make_salt, random_bytes, shuffle
 from fairest_protocol.value import Value
-
-_NO_SALT: Final = bytes(HASH_BYTES)
 
 
 class Deal(Value):
@@ -28,7 +25,7 @@ class Deal(Value):
 
 @dataclass(frozen=True, slots=True)
 class SealedDeal:
-    """The deal of a round and its envelopes. Each salt is computed on first use and cached, and so are the envelopes.
+    """The deal of a round and its envelopes. Each salt is computed on first use and cached.
 
     `step` is the step of a certified round, whose deal has a seed of its own; None for every other round.
     Reading a log to restore a race needs only a few salts, and computing all of them takes longer than the deal.
@@ -37,35 +34,28 @@ class SealedDeal:
     round_id: bytes
     deal: Deal
     seed: bytes
-    _salts: list[bytearray] = field(compare=False, repr=False)
-    """The cache of salts: those of each sealed pass, one after the other. Zeros for a salt that is not computed yet."""
-    _envelopes: list[bytes] = field(default_factory=list, init=False, compare=False, repr=False)
-    """The cache of envelopes: those of each sealed pass, one after the other. Empty until they are computed."""
+    _salts: list[list[bytes]] = field(compare=False, repr=False)
+    """The cache of salts by sealed pass and position; empty bytes for a salt that is not computed yet."""
     step: int | None = field(default=None, kw_only=True)
 
     def salt(self, pass_number: int, position: int) -> bytes:
         """Return the salt of the envelope that holds the card at this position of this pass."""
         number = sealed_pass(pass_number, self._salts)
-        salts, at = self._salts[number], HASH_BYTES * position
-        salt = bytes(salts[at : at + HASH_BYTES])
-        if salt == _NO_SALT:
-            salt = salts[at : at + HASH_BYTES] = make_salt(self.seed, number, position)
+        salts = self._salts[number]
+        salt = salts[position]
+        if not salt:
+            salt = salts[position] = make_salt(self.seed, number, position)
         return salt
 
     @property
     def envelopes(self) -> tuple[tuple[bytes, ...], ...]:
-        """For each sealed pass and position, the hash that hides its card.
-
-        A round shows them when it is dealt, and once more in its record.
-        """
+        """For each sealed pass and position, the hash that hides its card. Not cached: a room shows them once."""
         orders = self.deal.orders
-        if not self._envelopes:
-            for number in range(len(self._salts)):
-                salts = [self.salt(number, place) for place in range(len(orders[number]))]
-                self._envelopes.append(b"".join(make_envelopes(self.round_id, number, orders[number], salts)))
         return tuple(
-            tuple(sealed[at : at + HASH_BYTES] for at in range(0, len(sealed), HASH_BYTES))
-            for sealed in self._envelopes
+            make_envelopes(
+                self.round_id, number, orders[number], [self.salt(number, place) for place in range(len(salts))]
+            )
+            for number, salts in enumerate(self._salts)
         )
 
 
@@ -103,7 +93,7 @@ def seal_deal(rules: Rules, seed: bytes, round_id: bytes, step: int | None = Non
     """
     deal = make_deal(rules, seed)
     sealed = deal.orders if rules.redeal is Redeal.RESHUFFLED else deal.orders[:1]
-    return SealedDeal(round_id, deal, seed, [bytearray(HASH_BYTES * len(order)) for order in sealed], step=step)
+    return SealedDeal(round_id, deal, seed, [[b""] * len(order) for order in sealed], step=step)
 
 
 def sealed_pass(pass_number: int, envelopes: Sequence[object]) -> int:

@@ -12,8 +12,6 @@ from typing import Final
 
 from fairest_protocol.calculation.cards import Card
 
-HASH_BYTES: Final = 32
-"""Length of every hash: SHA-256."""
 SECRET_BYTES: Final = 32
 """Length of the server's secret, and of each player's entropy."""
 ROUND_ID_BYTES: Final = 16
@@ -21,7 +19,7 @@ KEY_BYTES: Final = 32
 """Length of the server's public key (Ed25519)."""
 SIGNATURE_BYTES: Final = 64
 CHECK_WORDS: Final = 4
-NO_ROUNDS: Final = bytes(HASH_BYTES)
+NO_ROUNDS: Final = bytes(32)
 """The chain of a chain of rounds without entries."""
 
 
@@ -36,7 +34,7 @@ def _encode_label(label: str) -> bytes:
 
 
 _FIRST_LINE: Final = _encode_label("line") + (0).to_bytes(4, "big")
-_NEXT_LINE: Final = _encode_label("line") + HASH_BYTES.to_bytes(4, "big")
+_NEXT_LINE: Final = _encode_label("line") + (32).to_bytes(4, "big")
 """The beginning of the bytes that are hashed for a line: the label, and the length of the chain of the line before."""
 
 

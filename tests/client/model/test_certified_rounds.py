@@ -86,7 +86,7 @@ def test_the_deal_of_the_round_itself_is_no_step_of_it() -> None:
     assert table.state.round is not None
     plain = seal_deal(table.state.rules, round_seed(table.state), table.state.round.round_id)
     table.submit(DealStep(table.state.round.round_id, 0))
-    table.swap_deal(SealedDeal(plain.round_id, plain.deal, plain.seed, [bytearray(32 * 48)], step=0))
+    table.swap_deal(SealedDeal(plain.round_id, plain.deal, plain.seed, [[b""] * 48], step=0))
     table.let_time_pass()
     table.race(choose_any)
     with pytest.raises(Cheated, match="holds another deal's card"):

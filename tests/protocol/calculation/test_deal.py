@@ -113,19 +113,6 @@ def test_a_salt_that_is_computed_leaves_a_deal_equal_to_what_it_was() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(VARIANTS))
-def test_the_envelopes_of_a_deal_are_the_same_when_they_are_asked_for_again(name: str) -> None:
-    sealed = seal_deal(choose_rules(name), bytes(32), bytes(16))
-    first = sealed.envelopes
-    assert sealed.envelopes == first
-
-
-def test_envelopes_that_are_computed_leave_a_deal_equal_to_what_it_was() -> None:
-    before, after = (seal_deal(choose_rules("classic"), bytes(32), bytes(16)) for _ in range(2))
-    assert after.envelopes
-    assert after == before
-
-
-@pytest.mark.parametrize("name", sorted(VARIANTS))
 def test_an_envelope_is_the_hash_of_its_card_and_its_salt(name: str) -> None:
     sealed = seal_deal(choose_rules(name), bytes(32), bytes(16))
     for number, envelopes in enumerate(sealed.envelopes):
@@ -149,12 +136,10 @@ def test_a_salt_follows_from_its_place_in_whichever_order_salts_are_asked_for(na
     assert [sealed.salt(0, place) for place in places] == [make_salt(bytes(32), 0, place) for place in places]
 
 
-@pytest.mark.parametrize("cache", ["salts", "envelopes"])
-def test_the_caches_of_a_deal_are_not_in_the_text_that_a_log_would_have_of_it(cache: str) -> None:
+def test_the_salts_of_a_deal_are_not_in_the_text_that_a_log_would_have_of_it() -> None:
     sealed = seal_deal(choose_rules("classic"), bytes(32), bytes(16))
-    assert sealed.salt(0, 7)
-    assert sealed.envelopes
-    assert cache not in repr(sealed)
+    sealed.salt(0, 7)
+    assert "salts" not in repr(sealed)
 
 
 @pytest.mark.parametrize(("pass_number", "wanted"), [(0, 0), (1, 1), (2, 0)])
