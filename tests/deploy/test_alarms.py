@@ -16,7 +16,7 @@ from fairest_protocol.messages.from_client import Play
 from fairest_protocol.messages.from_server import Error, Refused
 from fairest_server.store import keys
 from tests.support.observed import ObservedServer, Scrape, observed_server, scrape
-from tests.support.ports import free_port
+from tests.support.ports import free_ports
 from tests.support.processes import RedisProcess, redis_process
 from tests.support.promtool import RULES, check_rules, evaluate_alarms, needs_promtool
 from tests.support.waiting import until
@@ -234,9 +234,8 @@ def command_of(process: int) -> str:
 
 @pytest.mark.long
 async def test_a_worker_that_is_killed_has_died(own_redis: RedisProcess, tmp_path: Path) -> None:
-    port = free_port()
-    ports = range(port, port + 2)
-    options = ("--redis-url", own_redis.url, "--admin-port", str(port), "--workers", "2")
+    ports = free_ports(2)
+    options = ("--redis-url", own_redis.url, "--admin-port", str(ports[0]), "--workers", "2")
     async with observed_server(tmp_path / "server.log", *options) as server:
         before = await scrape_workers(ports)
         os.kill(children(server.process.pid)[0], signal.SIGKILL)
@@ -249,9 +248,8 @@ async def test_a_worker_that_is_killed_has_died(own_redis: RedisProcess, tmp_pat
 @pytest.mark.long
 @pytest.mark.parametrize("workers", [1, 2])
 async def test_an_embedded_engine_that_is_killed_has_died(tmp_path: Path, workers: int) -> None:
-    port = free_port()
-    ports = range(port, port + workers)
-    options = ("--data-dir", str(tmp_path / "data"), "--admin-port", str(port), "--workers", str(workers))
+    ports = free_ports(workers)
+    options = ("--data-dir", str(tmp_path / "data"), "--admin-port", str(ports[0]), "--workers", str(workers))
     async with observed_server(tmp_path / "server.log", *options) as server:
         before = await scrape_workers(ports)
         [engine] = [child for child in children(server.process.pid) if "fairest_server" not in command_of(child)]

@@ -12,7 +12,7 @@ import pytest
 from fairest_protocol.version import installed_version
 from fairest_server.app import running
 from fairest_server.settings import Settings
-from tests.support.ports import free_port
+from tests.support.ports import free_port, free_ports
 from tests.support.processes import SERVER_COMMAND, end_process, redis_process, serving_fleet
 from tests.support.waiting import PATIENCE_SECONDS, until
 from tests.support.wire_client import open_client, racing_players
@@ -83,11 +83,11 @@ async def test_no_metric_names_a_room_or_a_player(settings_for_tests: Settings) 
 
 @pytest.mark.long
 async def test_each_worker_has_metrics_of_its_own(redis_url: str) -> None:
-    port = free_port()
+    ports = free_ports(2)
     async with serving_fleet(redis_url) as fleet:
-        await fleet.start("--workers", "2", "--admin-port", str(port))
-        for place in (0, 1):
-            assert (await asyncio.to_thread(get, f"http://127.0.0.1:{port + place}", "/metrics"))[0] == 200
+        await fleet.start("--workers", "2", "--admin-port", str(ports[0]))
+        for port in ports:
+            assert (await asyncio.to_thread(get, f"http://127.0.0.1:{port}", "/metrics"))[0] == 200
 
 
 @pytest.mark.long

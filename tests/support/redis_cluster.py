@@ -12,11 +12,14 @@ from typing import Any, cast
 
 from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
 
+from tests.support.ports import LOWEST
 from tests.support.processes import START_SECONDS, RedisProcess
 from tests.support.waiting import INTERVAL_SECONDS
 
 MASTERS = 3
 BUS_PORT_OFFSET = 10_000
+CLIENT_PORTS = range(LOWEST - BUS_PORT_OFFSET - 2_000, LOWEST - BUS_PORT_OFFSET)
+"""Those for the bus of a Cluster end where the ports of `free_ports` begin."""
 
 
 class ClusterNode(RedisProcess):
@@ -159,9 +162,9 @@ def _wait(otherwise: str, condition: Callable[[], bool]) -> None:
 
 
 def _free_port() -> int:
-    """Return a free port whose neighbour for the bus is free too, both below those that the system gives out."""
+    """Return a free port whose neighbour for the bus is free too; `free_ports` returns neither of them."""
     while True:
-        port = random.randrange(12_000, 22_000)
+        port = random.choice(CLIENT_PORTS)
         with socket.socket() as for_clients, socket.socket() as for_nodes:
             try:
                 for_clients.bind(("127.0.0.1", port))
