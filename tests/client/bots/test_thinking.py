@@ -98,7 +98,7 @@ def test_the_worker_of_a_killed_program_ends() -> None:
         program.kill()
     deadline = time.monotonic() + PATIENCE_SECONDS
     while is_running(worker):
-        assert time.monotonic() < deadline
+        assert time.monotonic() < deadline, f"the worker {worker} still runs after its program was killed"
         time.sleep(0.01)
 
 
