@@ -277,8 +277,7 @@ class World:
                 if call(engine.socket, "ROLE")[0] != b"master":
                     continue
                 for key in call(engine.socket, "KEYS", f"fairest:*:log:{room}"):
-                    found = call(engine.socket, "XRANGE", key, "-", "+")
-                    read = [read_entry(entry_id, fields) for entry_id, fields in found]
+                    read = [read_entry(text) for text in call(engine.socket, "LRANGE", key, "0", "-1")]
                     return [
                         (index, entry.at_ms, text.decode())
                         for entry in read

@@ -88,7 +88,7 @@ DAMAGE: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "a line that is none": (_lines(lambda lines: [lines[0], b"{}\n", *lines[1:]]), "line 2 cannot be read"),
     "of a later format": (
         lambda _: gzip.compress(encode_line(Heading(9, 0)) + encode_line(Trailer(0, ""))),
-        "is a backup of format 9; this version reads 1",
+        "is a backup of format 9; this version reads 2",
     ),
 }
 

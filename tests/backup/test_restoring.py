@@ -20,6 +20,7 @@ from fairest_server.store.rounds import RoundStore
 from tests.support.processes import redis_process
 from tests.support.records import store_records
 from tests.support.room_server import create_room, heartbeat, serving_room_server
+from tests.support.stored_logs import store_old_entry, stored_entries
 
 KEY = bytes(range(224, 256))
 
@@ -179,3 +180,17 @@ async def test_a_restore_that_broke_off_is_run_again_with_the_same_file_only(
 async def test_a_key_that_is_not_ours_is_not_in_the_backup(redis: BatchingRedis) -> None:
     await redis.set("another:program", "x")
     assert await entries_of(redis) == []
+
+
+async def test_an_old_log_is_backed_up_as_one_of_this_version(
+    redis: BatchingRedis, other: BatchingRedis, tmp_path: Path
+) -> None:
+    await store_old_entry(redis, "quiet-amber-otter", 1, t=1_795_465_557_250, g="7c84cdc2", e="0sa")
+    await restore(other, await write(redis, tmp_path))
+    assert await stored_entries(other, "quiet-amber-otter") == [b"1795465557250 1 7c84cdc2\n0sa"]
+
+
+async def test_an_old_log_that_cannot_be_read_is_named(redis: BatchingRedis) -> None:
+    await store_old_entry(redis, "quiet-amber-otter", 1, colour="green")
+    with pytest.raises(CannotExport, match="the log of the room quiet-amber-otter cannot be read"):
+        await entries_of(redis)

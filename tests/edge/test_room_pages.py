@@ -20,6 +20,7 @@ from fairest_server.store.bans import Ban, BanStore, parse_network
 from tests.support.limited import Limited
 from tests.support.processes import redis_process
 from tests.support.raw_http import Answer, ask
+from tests.support.stored_logs import count_entries
 from tests.support.waiting import until
 from tests.support.wire_client import QUICK, WireClient, open_client, racing_players
 
@@ -76,9 +77,9 @@ async def test_moves_ahead_of_the_other_player_change_nothing_of_the_page(limite
 
 async def test_a_reader_of_the_page_leaves_nothing_in_the_log(limited: Limited, redis: Redis) -> None:
     async with limited() as url, race_under_way(url, Spectators.HORIZON) as (first, _):
-        length = await redis.xlen(keys.log(first.room))
+        length = await count_entries(redis, first.room)
         assert await view_of(url, first.room) is not None
-        assert await redis.xlen(keys.log(first.room)) == length
+        assert await count_entries(redis, first.room) == length
 
 
 async def test_a_room_that_only_the_page_has_read_is_not_kept_open(limited: Limited) -> None:

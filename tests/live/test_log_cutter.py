@@ -14,7 +14,6 @@ from fairest_server.live.slices import Slices
 from fairest_server.room.commands import ApplyPauses, Pause, TakeSeat
 from fairest_server.room.events import Checkpoint
 from fairest_server.room.view import ViewCursor
-from fairest_server.store import keys
 from fairest_server.store.log import KEPT_BEFORE_CHECKPOINT
 from fairest_server.store.records import RecordStore
 from fairest_server.store.redis.batching_client import BatchingRedis
@@ -22,6 +21,7 @@ from tests.support.isolated_room import RecordingSubscriber
 from tests.support.rematches import ENTRIES_OF_MATCH, Pair
 from tests.support.room_server import heartbeat, serving_room_server, soon
 from tests.support.single_and_cluster import requested_url
+from tests.support.stored_logs import count_entries
 
 CUT_AFTER = 80
 """Less than in production, so that a test plays few matches, and more than are kept before a checkpoint."""
@@ -81,7 +81,7 @@ async def test_a_room_is_opened_from_as_few_entries_after_many_matches_as_after_
 
 async def test_the_log_of_a_room_does_not_grow_with_its_matches(pair: Pair, redis: BatchingRedis) -> None:
     await play_matches(pair, MATCHES)
-    length = await redis.xlen(keys.log(pair.room.code))
+    length = await count_entries(redis, pair.room.code)
     assert length <= CUT_AFTER + ENTRIES_OF_MATCH + KEPT_BEFORE_CHECKPOINT
 
 

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 import pytest
 
@@ -26,6 +25,7 @@ from fairest_server.store.redis.batching_client import BatchingRedis
 from fairest_server.store.redis.clients import make_client
 from tests.support.races import KEY, raced
 from tests.support.redis_cluster import RedisCluster, other_than
+from tests.support.stored_logs import entry_text, store_entries
 from tests.support.waiting import PATIENCE_SECONDS, until
 
 ROOMS = [f"room-{number}" for number in range(5 * keys.BUCKETS)]
@@ -60,11 +60,9 @@ async def write_logs(redis: BatchingRedis) -> None:
 
 async def write_log(redis: BatchingRedis, room: str, steps: Sequence[Step]) -> None:
     """Write a room's log with these steps."""
-    pipeline = redis.pipeline(transaction=False)
-    for number, step in enumerate(steps, start=1):
-        fields: dict[Any, Any] = {"t": step.at_ms, "g": step.tag, "e": format_event(step.event)}
-        pipeline.xadd(keys.log(room), fields, id=f"{number}-0")
-    await pipeline.execute()
+    numbered = enumerate(steps, start=1)
+    texts = [entry_text(number, step.tag, step.at_ms, format_event(step.event).decode()) for number, step in numbered]
+    await store_entries(redis, room, *texts)
 
 
 @pytest.mark.long

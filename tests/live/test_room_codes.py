@@ -7,9 +7,9 @@ import pytest
 
 from fairest_server.live import room_codes
 from fairest_server.live.room_codes import draw_code, draw_free_code
-from fairest_server.store import keys
 from fairest_server.store.log import Log
 from fairest_server.store.redis.batching_client import BatchingRedis
+from tests.support.stored_logs import store_entries
 
 
 class Generator:
@@ -35,7 +35,7 @@ def test_a_word_that_only_holds_the_letters_of_a_phrase_may_stand_in_a_code(monk
 
 async def test_a_code_that_is_taken_is_drawn_again(monkeypatch: pytest.MonkeyPatch, redis: BatchingRedis) -> None:
     for taken in ("a-b-c", "d-e-f"):
-        await redis.xadd(keys.log(taken), {"e": "created"})
+        await store_entries(redis, taken, "created")
     monkeypatch.setattr(room_codes, "_GENERATOR", Generator("a-b-c", "d-e-f", "g-h-i"))
     assert await draw_free_code(Log(redis)) == "g-h-i"
 

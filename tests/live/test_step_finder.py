@@ -17,11 +17,11 @@ from fairest_server.live.room_tasks import RoomTasks
 from fairest_server.live.step_finder import StepFinder
 from fairest_server.room.commands import DealStep
 from fairest_server.room.state import RoomState, round_seed
-from fairest_server.store import keys
 from fairest_server.store.log_entries import format_event
 from fairest_server.store.redis.batching_client import BatchingRedis
 from tests.support.races import Table
 from tests.support.room_server import soon
+from tests.support.stored_logs import entry_text, store_entries
 from tests.support.waiting import PATIENCE_SECONDS
 
 ROOM = "quiet-amber-otter"
@@ -126,8 +126,8 @@ async def test_a_room_left_by_a_killed_process_is_dealt_by_the_one_that_opens_it
 ) -> None:
     table = awaiting(5)
     for number, step in enumerate(table.steps, start=1):
-        fields: dict[Any, Any] = {"t": step.at_ms, "g": step.tag, "e": format_event(step.event)}
-        await redis.xadd(keys.log(ROOM), fields, id=f"{number}-0")
+        text = entry_text(number, step.tag, step.at_ms, format_event(step.event).decode())
+        await store_entries(redis, ROOM, text)
     room = await rooms.registry.open_room(ROOM)
     assert room is not None and room.state is not None
     rooms.registry.on_change(room)

@@ -21,6 +21,7 @@ from fairest_server.store.redis.batching_client import BatchingRedis
 from tests.support.appending import append_once
 from tests.support.isolated_room import RecordingSubscriber
 from tests.support.room_server import rooms
+from tests.support.stored_logs import store_entries
 from tests.support.waiting import until
 
 __all__ = ["rooms"]
@@ -136,7 +137,7 @@ async def test_a_room_whose_log_cannot_be_read_holds_up_no_lapsed_process(
 ) -> None:
     await leave_room_behind(rooms, redis)
     await redis.delete(keys.log(ROOM))
-    await redis.xadd(keys.log(ROOM), {"colour": "green"}, id="1-0")
+    await store_entries(redis, ROOM, "green")
     await sweeper._sweep()
     assert await redis.smembers(keys.attached_rooms(LAPSED)) == set()
 
@@ -165,7 +166,7 @@ async def test_an_overdue_room_without_a_log_leaves_the_deadlines(
 async def test_an_overdue_room_whose_log_cannot_be_read_is_looked_at_later(
     sweeper: Sweeper, rooms: RoomServer, redis: Redis
 ) -> None:
-    await redis.xadd(keys.log(ROOM), {"colour": "green"}, id="1-0")
+    await store_entries(redis, ROOM, "green")
     await redis.zadd(keys.deadlines(keys.bucket(ROOM)), {ROOM: 1})
     await sweeper._sweep()
     later_ms = await redis.zscore(keys.deadlines(keys.bucket(ROOM)), ROOM)

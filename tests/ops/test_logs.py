@@ -11,7 +11,7 @@ from asyncio.subprocess import PIPE
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from redis.asyncio import Redis
@@ -22,9 +22,10 @@ from fairest_protocol.calculation.cards import is_card
 from fairest_protocol.messages.fields import Phase
 from fairest_protocol.messages.from_client import Create, Join, Leave, Watch
 from fairest_protocol.messages.from_server import Error, Left
-from fairest_server.store import keys
+from fairest_server.store.log_entries import read_entry
 from tests.support.long_tests import parametrize_with_long
 from tests.support.processes import SERVER_COMMAND
+from tests.support.stored_logs import entry_text, store_entries, stored_entries
 from tests.support.wire_client import QUICK, WireClient, open_client, open_raw_client, racing_players
 
 SERVER = Path(__file__).parents[2] / "server" / "fairest_server"
@@ -105,15 +106,12 @@ async def _break_a_log(url: str, redis: Redis, server_log: ServerLog) -> None:
         server_log.unreadable = (await host.enter(Create(options=QUICK))).room
         await guest.enter(Join(room=server_log.unreadable))
         await host.receive_until(lambda seen: seen.phase is Phase.READY)
-        found = await redis.xrange(keys.log(server_log.unreadable))
-        entries = cast("list[tuple[bytes, dict[bytes, bytes]]]", found)
-        opened = next(text for _, fields in entries for text in fields.values() if b'"secret"' in text)
+        entries = [read_entry(text) for text in await stored_entries(redis, server_log.unreadable)]
+        opened = next(text.decode() for entry in entries for text in entry.texts if b'"secret"' in text)
         secret = json.loads(opened)["secret"]
-        half = opened[: opened.index(secret.encode()) + len(secret)]
-        last_id, last_fields = entries[-1]
-        index = int(last_id.partition(b"-")[0])
-        torn: dict[Any, Any] = {next(iter(last_fields)): half}
-        await redis.xadd(keys.log(server_log.unreadable), torn, id=f"{index + 1}-0")
+        half, end = opened[: opened.index(secret) + len(secret)], entries[-1]
+        torn = entry_text(end.last_index + 1, end.tag, end.at_ms, half)
+        await store_entries(redis, server_log.unreadable, torn)
         # Errors quote the beginning and the end of what they are about.
         server_log.secrets.add(secret[-16:])
         noticed = asyncio.create_task(host.receive_a(Error))

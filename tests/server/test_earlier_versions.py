@@ -19,7 +19,8 @@ from fairest_protocol.value import replace
 from fairest_server.room.match_record import record_last_match
 from fairest_server.room.steps import fold
 from fairest_server.store import keys
-from fairest_server.store.log_entries import format_event, parse_entries
+from fairest_server.store.log import Log
+from fairest_server.store.log_entries import format_event
 from fairest_server.store.redis.batching_client import BatchingRedis
 from tests.support.isolated_room import RecordingSubscriber
 from tests.support.room_server import serving_room_server
@@ -44,9 +45,12 @@ def log_of(match: str, folder: Path = FOLDER) -> tuple[str, list[list[str]]]:
     return first["room"], rows
 
 
-def encoded(rows: list[list[str]]) -> list[tuple[bytes, list[bytes]]]:
-    """The entries of a log as Redis returns them."""
-    return [(row[0].encode(), [each.encode() for each in row[1:]]) for row in rows]
+async def store_log(redis: BatchingRedis, match: str, folder: Path = FOLDER) -> tuple[str, list[list[str]]]:
+    """Write the log into Redis as it was found there; return the room's code and the entries."""
+    code, rows = log_of(match, folder)
+    for entry_id, *fields in rows:
+        await redis.xadd(keys.log(code), dict(zip(fields[::2], fields[1::2], strict=True)), id=entry_id)
+    return code, rows
 
 
 @pytest.mark.parametrize("match", MATCHES)
@@ -74,28 +78,25 @@ def test_a_receipt_agrees_with_its_record(match: str) -> None:
 
 
 @pytest.mark.parametrize("match", MATCHES)
-def test_a_log_leads_to_the_record_that_was_made_of_it(match: str) -> None:
-    code, rows = log_of(match)
-    steps = fold(parse_entries(encoded(rows)))
-    made, kept = record_last_match(code, steps), record_of(match)
+async def test_a_log_leads_to_the_record_that_was_made_of_it(match: str, redis: BatchingRedis) -> None:
+    code, _ = await store_log(redis, match)
+    made, kept = record_last_match(code, fold(await Log(redis).read(code))), record_of(match)
     assert made is not None
     assert replace(made, key=kept.key, signature=kept.signature) == kept
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 @pytest.mark.parametrize("match", MATCHES)
-def test_the_events_of_a_log_are_written_as_they_were(match: str, folder: Path) -> None:
-    _, rows = log_of(match, folder)
-    written = [format_event(entry.event).decode() for entry in parse_entries(encoded(rows))]
+async def test_the_events_of_a_log_are_written_as_they_were(match: str, folder: Path, redis: BatchingRedis) -> None:
+    code, rows = await store_log(redis, match, folder)
+    written = [format_event(entry.event).decode() for entry in await Log(redis).read(code)]
     assert written == [row[-1] for row in rows]
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 @pytest.mark.parametrize("match", MATCHES)
 async def test_a_room_is_opened_from_its_log(match: str, folder: Path, redis: BatchingRedis, redis_url: str) -> None:
-    code, rows = log_of(match, folder)
-    for entry_id, *fields in rows:
-        await redis.xadd(keys.log(code), dict(zip(fields[::2], fields[1::2], strict=True)), id=entry_id)
+    code, rows = await store_log(redis, match, folder)
     async with serving_room_server(redis, redis_url) as rooms:
         spectator = RecordingSubscriber("abcd1234-1", "watch")
         room = await rooms.entrance.watch(code, spectator)

@@ -33,6 +33,7 @@ from tests.support.bots import start_match
 from tests.support.faulty_link import let_fault_last
 from tests.support.history import read_steps
 from tests.support.processes import Fleet, RedisProcess, redis_process, serving_fleet
+from tests.support.stored_logs import entry_text, store_entries
 from tests.support.waiting import PATIENCE_SECONDS, until
 from tests.support.wire_client import QUICK, WireClient, open_client, racing_players
 
@@ -343,7 +344,7 @@ async def test_a_process_that_was_held_up_itself_disconnects_no_client(fleet: Fl
 @pytest.mark.usefixtures("server_url")
 async def test_a_log_that_cannot_be_read_holds_up_no_other_room(redis: BatchingRedis) -> None:
     """The process that held the room has died, and the deadline of the room has passed."""
-    await redis.xadd(keys.log("torn-log"), {"t": 1, "g": "t1", "e": "{}"}, id="1-0")
+    await store_entries(redis, "torn-log", entry_text(1, "t1", 1, "{}"))
     await redis.zadd(keys.deadlines(keys.bucket("torn-log")), {"torn-log": 1})
     await redis.sadd(keys.attached_rooms("dead"), "torn-log")
     await redis.zadd(keys.PROCESSES, {"dead": 1})

@@ -99,7 +99,7 @@ async def test_an_append_that_is_refused_leaves_the_others_of_its_script_as_they
 
 async def test_a_script_that_fails_half_way_makes_no_append_twice(log: Log, redis: BatchingRedis) -> None:
     before, broken, behind = rooms(3)
-    await redis.set(keys.log(broken), "not a stream")
+    await redis.set(keys.log(broken), "not a list")
     appends = [Append(room, 0, "", "t1", (MOVE,)) for room in (before, broken, behind)]
     replies = await append_together(log, appends)
     assert answers(replies) == [Answer.APPENDED, Answer.FAILED, Answer.APPENDED]

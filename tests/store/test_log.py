@@ -31,6 +31,7 @@ from tests.support.appending import Once, begin_append
 from tests.support.faulty_link import faulty_link
 from tests.support.processes import redis_process
 from tests.support.races import Table
+from tests.support.stored_logs import count_entries, entry_text, store_entries
 from tests.support.waiting import PATIENCE_SECONDS, until
 
 ROOM = "quiet-amber-otter"
@@ -124,9 +125,9 @@ async def test_a_conflict_returns_the_entries_from_the_append_with_the_expected_
     assert writer.reply.entries == (await writer.log.read(ROOM))[1:]
 
 
-async def test_all_events_of_an_append_share_an_entry_of_the_stream(writer: Writer, redis: BatchingRedis) -> None:
+async def test_all_events_of_an_append_share_an_entry(writer: Writer, redis: BatchingRedis) -> None:
     await writer.append(events=(Started(), MOVE, MOVE))
-    assert await redis.xlen(keys.log(ROOM)) == 1
+    assert await count_entries(redis, ROOM) == 1
     assert [(each.index, each.event) for each in await writer.log.read(ROOM)] == [(1, Started()), (2, MOVE), (3, MOVE)]
 
 
@@ -141,7 +142,7 @@ async def test_a_clock_before_2001_has_stamps_that_are_read_again(redis: Batchin
     in_1970 = text.replace("call('TIME')", "{'100', '123456'}")
     log, tags = keys.log(ROOM), ("", "ab12cd34", "ef56ab78")
     for number in (0, 1):
-        words = (f"{number}-0", tags[number], f"{number + 1}-0", tags[number + 1], 0, 0, 1, "0sa")
+        words = (f"{number} {tags[number]}", f"{number + 1} {tags[number + 1]}", 0, 0, 1, "0sa")
         await redis.execute_command("EVAL", in_1970, 1, log, 1, *words)
     found = [(each.index, each.tag, each.at_ms) for each in await Log(redis).read(ROOM)]
     assert (in_1970 != text, found) == (True, [(1, "ab12cd34", 100_123), (2, "ef56ab78", 100_123)])
@@ -151,46 +152,33 @@ async def test_a_log_that_is_cut_by_a_clock_before_2001_is_read_again(redis: Bat
     text = Script("cut.lua", head="local publish = 'PUBLISH'\n").text
     in_1970 = text.replace("redis.call('TIME')", "{'100', '123456'}")
     log = keys.log(ROOM)
-    await redis.xadd(log, {"0000000100122ab12cd34": "0sa"}, id="1-0")
-    await redis.execute_command("EVAL", in_1970, 1, log, 1, "ab12cd34", "ef56ab78", "0sb", 1, "channel")
+    await store_entries(redis, ROOM, entry_text(1, "ab12cd34", 100_122, "0sa"))
+    await redis.execute_command("EVAL", in_1970, 1, log, "1 ab12cd34", 2, "ef56ab78", "0sb", 1, "channel")
     found = [(each.index, each.tag, each.at_ms) for each in await Log(redis).read(ROOM)]
     assert (in_1970 != text, found) == (True, [(1, "ab12cd34", 100_122), (2, "ef56ab78", 100_123)])
 
 
-async def test_an_append_follows_an_entry_of_version_0_1_0(writer: Writer, redis: BatchingRedis) -> None:
-    await redis.xadd(keys.log(ROOM), {"t": 1, "g": "t1", "e": "0sa"}, id="1-0")
-    assert await writer.append(expected=1, expected_tag="t1", tag="t2") is Answer.APPENDED
-    assert [(each.index, each.tag) for each in await writer.log.read(ROOM)] == [(1, "t1"), (2, "t2")]
-
-
-async def test_an_append_with_another_tag_than_the_entry_of_version_0_1_0_is_a_conflict(
-    writer: Writer, redis: BatchingRedis
-) -> None:
-    await redis.xadd(keys.log(ROOM), {"t": 1, "g": "t1", "e": "0sa"}, id="1-0")
-    assert await writer.append(expected=1, expected_tag="t0", tag="t2") is Answer.CONFLICT
-
-
 async def test_a_conflict_with_entries_that_cannot_be_read_is_unknown(writer: Writer, redis: BatchingRedis) -> None:
-    await redis.xadd(keys.log(ROOM), {"colour": "green"}, id="1-0")
-    await redis.xadd(keys.log(ROOM), {"t": 1, "g": "t1", "e": "0sa"}, id="2-0")
+    await store_entries(redis, ROOM, "green", entry_text(2, "t1", 1, "0sa"))
     assert await writer.append() is Answer.UNKNOWN
 
 
 @pytest.mark.parametrize(
-    "fields",
+    "text",
     [
-        pytest.param({"colour": "green"}, id="other fields"),
-        pytest.param({"e": "0sa", "g": "t1", "t": 1}, id="another order"),
-        pytest.param({"t": "noon", "g": "t1", "e": "0sa"}, id="a time that is not a number"),
-        pytest.param({"t": 1, "g": "t1", "e": "2sa"}, id="a third seat"),
-        pytest.param({"t": 1, "g": "t1", "e": "0si"}, id="a ninth pile"),
+        pytest.param("green", id="no entry"),
+        pytest.param("0000000000001 1 t1", id="no event"),
+        pytest.param("0000000000001 t1 1\n0sa", id="another order"),
+        pytest.param("noon 1 t1\n0sa", id="a time that is not a number"),
+        pytest.param("0000000000001 1 t1\n2sa", id="a third seat"),
+        pytest.param("0000000000001 1 t1\n0si", id="a ninth pile"),
     ],
 )
 async def test_reading_a_log_with_an_entry_that_we_did_not_write_fails(
-    writer: Writer, redis: BatchingRedis, fields: dict[Any, Any]
+    writer: Writer, redis: BatchingRedis, text: str
 ) -> None:
-    await redis.xadd(keys.log(ROOM), fields, id="1-0")
-    with pytest.raises(ValueError, match=r"entry|noon|JSON"):
+    await store_entries(redis, ROOM, text)
+    with pytest.raises(ValueError, match=r"entry|JSON"):
         await writer.log.read(ROOM)
 
 
@@ -216,7 +204,7 @@ async def test_an_append_that_is_sent_again_later_is_answered_with_the_stamp_of_
     writer: Writer, redis: BatchingRedis
 ) -> None:
     long_ago = 1_000
-    await redis.xadd(keys.log(ROOM), {"t": long_ago, "g": "t1", "e": "0sa"}, id="1-0")
+    await store_entries(redis, ROOM, entry_text(1, "t1", long_ago, "0sa"))
     assert await writer.append(tag="t1") is Answer.APPENDED
     assert writer.reply.now_ms == long_ago
 
@@ -239,7 +227,7 @@ async def test_a_deadline_before_its_time_is_early(writer: Writer) -> None:
 
 async def test_stamps_never_run_backwards(writer: Writer, redis: BatchingRedis) -> None:
     future = await writer.log.now_ms() + 1_000_000
-    await redis.xadd(keys.log(ROOM), {"t": future, "g": "t0", "e": "0sa"}, id="1-0")
+    await store_entries(redis, ROOM, entry_text(1, "t0", future, "0sa"))
     assert await writer.append(expected=1, expected_tag="t0") is Answer.APPENDED
     assert (await writer.log.read(ROOM))[-1].at_ms == future
 
@@ -282,7 +270,7 @@ async def test_256_entries_of_a_log_are_read_with_one_command(
     owner = await owner_of(redis, keys.log(ROOM))
 
     async def reads() -> int:
-        found = (await owner.info("commandstats")).get("cmdstat_xrange", {"calls": 0})
+        found = (await owner.info("commandstats")).get("cmdstat_lrange", {"calls": 0})
         return int(found["calls"])
 
     before = await reads()
@@ -352,8 +340,7 @@ async def test_a_room_that_has_a_next_check_is_indexed(writer: Writer) -> None:
 
 
 async def test_a_room_was_created_when_its_first_entry_was_appended(writer: Writer, redis: BatchingRedis) -> None:
-    await redis.xadd(keys.log(ROOM), {"t": 1_000, "g": "t1", "e": "0sa"}, id="1-0")
-    await redis.xadd(keys.log(ROOM), {"t": 2_000, "g": "t2", "e": "0sa"}, id="2-0")
+    await store_entries(redis, ROOM, entry_text(1, "t1", 1_000, "0sa"), entry_text(2, "t2", 2_000, "0sa"))
     others = [f"room-{number}" for number in range(30)]
     assert await writer.log.created_ms([*others, ROOM, "no-such-room"]) == [*[0] * 30, 1_000, 0]
 
@@ -579,7 +566,7 @@ async def test_an_append_that_cannot_be_written_has_failed_and_the_next_one_is_m
 async def test_the_error_about_an_unreadable_entry_does_not_quote_it(writer: Writer, redis: BatchingRedis) -> None:
     """The error is logged, and the entry may hold a secret."""
     opened = {"type": "round_opened", "round": "aa", "secret": "5ec12e7" * 9, "signature": "5ec12e7"}
-    await redis.xadd(keys.log(ROOM), {"t": 1, "g": "t1", "e": json.dumps(opened)}, id="1-0")
+    await store_entries(redis, ROOM, entry_text(1, "t1", 1, json.dumps(opened)))
     with pytest.raises(ValueError, match="round_opened") as error:
         await writer.log.read(ROOM)
     assert "5ec12e7" not in str(error.value)
@@ -681,7 +668,7 @@ async def test_a_batch_that_cannot_be_packed_is_counted_as_a_fault_twice(redis_s
             writer = Writer(log)
             await writer.append()
             before = faults()
-            assert await writer.append(1, "t1", tag=cast("str", object())) is Answer.UNKNOWN
+            assert await writer.append(1, "t1", not_before_ms=object()) is Answer.UNKNOWN
     assert faults() - before == 2
 
 
@@ -824,11 +811,6 @@ async def test_the_append_that_holds_the_first_kept_entry_is_kept_whole(writer: 
     assert [each.index for each in await writer.log.read(ROOM)] == list(range(1, 72))
 
 
-async def test_a_log_of_version_0_1_0_is_cut(writer: Writer, redis: BatchingRedis) -> None:
-    await redis.xadd(keys.log(ROOM), {"t": 1, "g": "t1", "e": "0sa"}, id="1-0")
-    assert await writer.log.cut(ROOM, (await writer.log.read(ROOM))[-1], "cut", any_checkpoint()) is not None
-
-
 async def test_a_log_that_has_moved_on_is_not_cut(writer: Writer) -> None:
     await writer.append(events=(MOVE, MOVE))
     checkpoint = any_checkpoint()
@@ -844,7 +826,7 @@ async def test_the_check_of_a_room_is_postponed_to_the_second(writer: Writer, re
     assert check_ms is not None and before_ms + 600_000 <= check_ms <= after_ms + 600_000
 
 
-async def test_a_log_that_is_no_stream_has_no_position_and_leaves_the_others_theirs(
+async def test_a_log_that_is_no_list_has_no_position_and_leaves_the_others_theirs(
     writer: Writer, redis: BatchingRedis
 ) -> None:
     await writer.append()

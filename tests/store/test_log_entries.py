@@ -65,41 +65,33 @@ def test_each_move_is_written_as_the_digit_of_its_seat_and_its_text() -> None:
 
 
 def test_an_entry_has_its_time_its_tag_and_its_event() -> None:
-    (entry,) = parse_entry(b"5-0", [b"1795934311742ab12cd34", b"1b4"])
+    (entry,) = parse_entry(b"1795934311742 5 ab12cd34\n1b4")
     assert (entry.index, entry.at_ms, entry.tag) == (5, 1795934311742, "ab12cd34")
     assert entry.event == events.Played(1, MOVES["b4"])
 
 
-def test_the_id_of_an_entry_is_that_of_its_last_event() -> None:
-    found = parse_entry(b"7-0", [b"1795934311742ab12cd34", b"0sa", b"", b"1b4", b"", b"1sa"])
+def test_the_index_of_an_entry_is_that_of_its_last_event() -> None:
+    found = parse_entry(b"1795934311742 7 ab12cd34\n0sa\n1b4\n1sa")
     assert [(entry.index, entry.tag) for entry in found] == [(5, "ab12cd34"), (6, "ab12cd34"), (7, "ab12cd34")]
 
 
-def test_an_entry_of_version_0_1_0_is_read() -> None:
-    (entry,) = parse_entry(b"5-0", [b"t", b"1234", b"g", b"ab12", b"e", b"1b4"])
-    assert (entry.index, entry.at_ms, entry.tag, entry.event) == (5, 1234, "ab12", events.Played(1, MOVES["b4"]))
-
-
 @pytest.mark.parametrize(
-    "fields",
+    "text",
     [
-        [],
-        [b"g", b"ab12", b"t", b"1", b"e", b"1b4"],
-        [b"t", b"1", b"g", b"ab12", b"e", b"1b4", b"more"],
-        [b"1795934311742", b"1b4"],
-        [b"1795934311742ab12cd34"],
-        [b"1795934311742ab12cd34", b"0sa", b"more", b"1b4"],
+        b"",
+        b"1795934311742 5 ab12cd34",
+        b"1795934311742 5\n1b4",
+        b"1795934311742  ab12cd34\n1b4",
+        b"179593431174 5 ab12cd34\n1b4",
+        b"noon, the 29th 5 ab12cd34\n1b4",
+        b"17959343117_2 5 ab12cd34\n1b4",
+        b"1795934311742 5 ab12cd3\xff\n1b4",
+        b"1795934311742 2 ab12cd34\n1b4\n0sa\n0sb",
     ],
 )
-def test_fields_that_append_lua_does_not_write_are_refused(fields: list[bytes]) -> None:
-    with pytest.raises(ValueError, match="an entry has a time and a tag as its first field"):
-        parse_entry(b"5-0", fields)
-
-
-@pytest.mark.parametrize("head", [b"noon, the 29thab12cd34", b"17959343117_2ab12cd3\xff"])
-def test_a_time_or_a_tag_that_is_none_is_refused(head: bytes) -> None:
-    with pytest.raises(ValueError, match=r"invalid literal|can't decode"):
-        parse_entry(b"5-0", [head, b"0sa"])
+def test_an_entry_that_append_lua_does_not_write_is_refused(text: bytes) -> None:
+    with pytest.raises(ValueError, match="an entry is a line with a time"):
+        parse_entry(text)
 
 
 def test_the_entries_of_a_wakeup_are_numbered_from_its_first_index() -> None:

@@ -5,6 +5,7 @@ from redis.asyncio import Redis
 
 from fairest_server.store import keys
 from fairest_server.store.player_rooms import PlayerRooms
+from tests.support.stored_logs import store_entries
 
 
 @pytest.fixture
@@ -15,7 +16,7 @@ def rooms(redis: Redis) -> PlayerRooms:
 async def add_open_rooms(rooms: PlayerRooms, redis: Redis, *codes: str) -> None:
     """Remember rooms of ann that have a log."""
     for code in codes:
-        await redis.xadd(keys.log(code), {"e": "created"})
+        await store_entries(redis, code, "created")
         await rooms.remember("ann", code)
 
 

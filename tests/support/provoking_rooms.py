@@ -279,10 +279,10 @@ async def in_doubt(_deployment: Deployment) -> Refused:
             racing_players(url) as (first, _),
         ):
             log, room = keys.log(first.room), first.room.encode()
-            before = redis.call("XLEN", log)
+            before = redis.call("LLEN", log)
 
             async def is_stored() -> bool:
-                return redis.call("XLEN", log) != before
+                return redis.call("LLEN", log) != before
 
             link.muted = room
             await first.send(Play(number=1, move=MOVES["sa"]))

@@ -69,7 +69,7 @@ class Room(Value, tag="room", tag_field="type"):
 
     room: str
     expires_at_ms: int
-    log: list[tuple[str, list[str]]]
+    log: list[str]
     next_check: str | None
     lobby: str | None
 

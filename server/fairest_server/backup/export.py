@@ -10,9 +10,11 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any, Final, cast
 
 from redis.asyncio import Redis
+from redis.exceptions import ResponseError
 
 from fairest_server.backup.entries import Entry, Fields, Items, Members, Room, Scores, Stream, Text, as_text
 from fairest_server.store import keys
+from fairest_server.store.old_logs import convert_log, is_old_log
 from fairest_server.store.redis.batching_client import RAW_REPLY
 from fairest_server.store.redis.cluster_client import nodes_of
 from fairest_server.store.redis.scripts import Script
@@ -73,11 +75,20 @@ async def export_entries(redis: Redis) -> AsyncIterator[Entry]:
 
 async def _read_room(redis: Redis, script: Script, room: str) -> Room | None:
     names = keys.of_room(room)
-    reply = await script.run(redis, [names.log, names.deadlines, names.lobby], [room])
+    try:
+        reply = await script.run(redis, [names.log, names.deadlines, names.lobby], [room])
+    except ResponseError as error:
+        if not is_old_log(error):
+            raise
+        try:
+            await convert_log(redis, room)
+        except ValueError as reason:
+            raise CannotExport(f"the log of the room {room} cannot be read ({reason}); delete {names.log!r}") from None
+        reply = await script.run(redis, [names.log, names.deadlines, names.lobby], [room])
     log, expires_at_ms, next_check, lobby = reply
     if not log:
         return None
-    return Room(room, int(expires_at_ms), _entries(log), _optional(next_check), _optional(lobby))
+    return Room(room, int(expires_at_ms), list(map(as_text, log)), _optional(next_check), _optional(lobby))
 
 
 async def _read_keys(redis: Redis, names: Sequence[str]) -> list[Entry]:

@@ -16,7 +16,7 @@ from fairest_protocol.value import Value
 from fairest_server.backup.entries import Entry, Heading, Trailer, decode_line, encode_line
 from fairest_server.ops.disk import sync_folder
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 ABANDONED_SECONDS: Final = 3600
 """An unfinished file that nothing was written to for this long is that of a killed backup."""
 _UNFINISHED: Final = ".unfinished"

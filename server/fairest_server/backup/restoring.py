@@ -121,18 +121,15 @@ def _commands(entry: Entry) -> Iterator[Command]:
         case Scores(scores=scores):
             yield "ZADD", key, *(as_bytes(word) for member, score in scores.items() for word in (score, member))
         case Stream(entries=entries):
-            yield from _write_stream(key, entries)
+            yield "DEL", key
+            for entry_id, words in entries:
+                yield "XADD", key, entry_id, *map(as_bytes, words)
         case Room(log=log):
-            yield from _write_stream(key, log)
+            yield "DEL", key
+            yield "RPUSH", key, *map(as_bytes, log)
             yield from _index_room(entry)
     if entry.expires_at_ms:
         yield "PEXPIREAT", key, str(entry.expires_at_ms)
-
-
-def _write_stream(key: bytes, entries: list[tuple[str, list[str]]]) -> Iterator[Command]:
-    yield "DEL", key
-    for entry_id, fields in entries:
-        yield "XADD", key, entry_id, *map(as_bytes, fields)
 
 
 def _index_room(entry: Room) -> Iterator[Command]:
@@ -143,7 +140,7 @@ def _index_room(entry: Room) -> Iterator[Command]:
         yield "HSET", names.lobby, entry.room, as_bytes(entry.lobby)
     # No process of the backup lives any more. Those that ever spoke for a player of this room count as lapsed, so that
     # the room learns it, also from a process that came or went while the backup was taken.
-    processes = {found for _, fields in entry.log for text in fields for found in _CONNECTION.findall(text)}
+    processes = {found for text in entry.log for found in _CONNECTION.findall(text)}
     for process_id in sorted(processes) if not entry.expires_at_ms else ():
         yield "SADD", keys.attached_rooms(process_id), entry.room
         yield "ZADD", keys.PROCESSES, "0", process_id

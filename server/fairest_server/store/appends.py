@@ -98,10 +98,10 @@ class Words(Value):
 def words_of(keys: RoomKeys, append: Append) -> Words:
     """Return the words of append.lua for this append. A move needs few of them."""
     index, events, listing, rounds = append.expected, append.events, append.listing, append.rounds
-    words: list[Any] = [f"{index}-0", append.expected_tag, f"{index + len(events)}-0", append.tag]
-    words += (append.not_before_ms, append.not_after_ms, 2 * len(events) - 1, format_event(events[0]))
+    words: list[Any] = [f"{index} {append.expected_tag}", f"{index + len(events)} {append.tag}"]
+    words += (append.not_before_ms, append.not_after_ms, len(events), format_event(events[0]))
     for event in events[1:]:
-        words += ("", format_event(event))
+        words.append(format_event(event))
     next_check_ms, expire_seconds = append.next_check_ms, append.expire_seconds
     is_move = next_check_ms is None and not expire_seconds and listing is None and not rounds
     if is_move and not append.is_shared:

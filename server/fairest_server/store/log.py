@@ -5,11 +5,14 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Final, cast
 
+from redis.exceptions import ResponseError
+
 from fairest_server.room.events import Checkpoint
 from fairest_server.room.steps import LogEntry
 from fairest_server.store import keys
 from fairest_server.store.append_queue import AppendQueue, Writer
 from fairest_server.store.log_entries import format_event, parse_entries, read_entry
+from fairest_server.store.old_logs import convert_log, is_old_log
 from fairest_server.store.redis.batching_client import RAW_REPLY, BatchingRedis
 from fairest_server.store.redis.clients import batch_connections
 from fairest_server.store.redis.clock import read_clock
@@ -18,6 +21,8 @@ from fairest_server.store.redis.scripts import Script
 
 ENTRIES_IN_PAGE: Final = 256
 """Entries of a log that are read in one command: parsing them blocks the event loop for 0.3 ms."""
+NEWEST_ENTRIES: Final = 32
+"""Entries that are read at first from the end of a log: a process that follows it has seldom missed more."""
 KEPT_BEFORE_CHECKPOINT: Final = 64
 """Entries that are kept before a checkpoint: a process that has missed fewer goes on without reading the log anew."""
 POSITIONS_IN_BATCH: Final = 25
@@ -60,23 +65,34 @@ class Log:
         The indices have no gaps, but the first one may be higher than `after` + 1, for the log may have been cut.
         Raises RedisError, and ValueError for a log with an entry that cannot be read. Safe to cancel.
         """
+        if after:
+            newest = parse_entries(await self._range(room, -NEWEST_ENTRIES, -1))
+            if newest and newest[0].index <= after + 1:
+                return [entry for entry in newest if entry.index > after]
         entries: list[LogEntry] = []
+        last, count = b"", 0
         while True:
-            page = await self._read_page(room, entries[-1].index if entries else after)
-            if entries and page and page[0].index != entries[-1].index + 1:
-                # The log was cut meanwhile: read it from its new beginning.
-                entries = []
+            # From the last entry that was read on: if another one stands there, the log was cut meanwhile.
+            page = await self._range(room, max(0, count - 1), count + ENTRIES_IN_PAGE - 1)
+            if count and (not page or page.pop(0) != last):
+                entries, count = [], 0
                 continue
-            entries += page
+            entries += [entry for entry in parse_entries(page) if entry.index > after]
             if len(page) < ENTRIES_IN_PAGE:
                 return entries
+            last, count = page[-1], count + len(page)
 
-    async def _read_page(self, room: str, after: int) -> list[LogEntry]:
-        # The reply is left raw: redis-py would make a dictionary of each of hundreds of entries.
-        command = ("XRANGE", keys.log(room), f"({after}-0", "+", "COUNT", ENTRIES_IN_PAGE)
-        found = await self._redis.execute_command(*command, **RAW_REPLY)
-        # The first append found may have begun at or before `after`.
-        return [entry for entry in parse_entries(found) if entry.index > after]
+    async def _range(self, room: str, first: int, last: int) -> list[bytes]:
+        """Return the entries at these positions, from 0, or from -1 backwards. Raises as `read` does."""
+        command = ("LRANGE", keys.log(room), first, last)
+        try:
+            found = await self._redis.execute_command(*command, **RAW_REPLY)
+        except ResponseError as error:
+            if not is_old_log(error):
+                raise
+            await convert_log(self._redis, room)
+            found = await self._redis.execute_command(*command, **RAW_REPLY)
+        return cast("list[bytes]", found)
 
     async def cut(self, room: str, end: LogEntry, tag: str, checkpoint: Checkpoint) -> int | None:
         """Append a checkpoint if the log still ends with the entry `end`, and remove what it stands for, in one step.
@@ -87,7 +103,8 @@ class Log:
         if self._cut is None:
             self._cut = Script("cut.lua", head=await channel_commands(self._redis))
         channel = keys.wakeup_channel(room)
-        arguments = (end.index, end.tag, tag, format_event(checkpoint), KEPT_BEFORE_CHECKPOINT, channel)
+        words = (f"{end.index} {end.tag}", end.index + 1, tag, format_event(checkpoint))
+        arguments = (*words, KEPT_BEFORE_CHECKPOINT, channel)
         stamp = await self._cut.run(self._redis, [keys.log(room)], arguments)
         return int(stamp) if stamp else None
 
@@ -104,7 +121,7 @@ class Log:
         for first in range(0, len(rooms), POSITIONS_IN_BATCH):
             pipeline = self._redis.pipeline(transaction=False)
             for room in rooms[first : first + POSITIONS_IN_BATCH]:
-                pipeline.execute_command("XREVRANGE", keys.log(room), "+", "-", "COUNT", 1, **RAW_REPLY)
+                pipeline.execute_command("LINDEX", keys.log(room), -1, **RAW_REPLY)
             positions += [_position(found) for found in await pipeline.execute(raise_on_error=False)]
         return positions
 
@@ -136,19 +153,25 @@ class Log:
         for first in range(0, len(rooms), POSITIONS_IN_BATCH):
             pipeline = self._redis.pipeline(transaction=False)
             for room in rooms[first : first + POSITIONS_IN_BATCH]:
-                pipeline.execute_command("XRANGE", keys.log(room), "-", "+", "COUNT", 1, **RAW_REPLY)
-            for room, found in zip(rooms[first:], await pipeline.execute(), strict=False):
-                stamps.append(await self._created_ms(room, found[0]) if found else 0)
+                pipeline.execute_command("LINDEX", keys.log(room), 0, **RAW_REPLY)
+            found = await pipeline.execute(raise_on_error=False)
+            stamps += [await self._created_ms(room, entry) for room, entry in zip(rooms[first:], found, strict=False)]
         return stamps
 
-    async def _created_ms(self, room: str, first: tuple[bytes, list[bytes]]) -> int:
-        """Return when a room was created whose log begins with the entry `first` of the stream."""
-        stored = read_entry(*first)
-        if stored.index > 1:
-            for entry in await self._read_page(room, 0):
-                if isinstance(entry.event, Checkpoint):
-                    return entry.event.created_ms
-        return stored.at_ms
+    async def _created_ms(self, room: str, first: bytes | Exception | None) -> int:
+        """Return when a room was created whose log begins with the entry `first`."""
+        if first is None:
+            return 0
+        if isinstance(first, bytes):
+            stored = read_entry(first)
+            if stored.index == 1:
+                return stored.at_ms
+        elif not is_old_log(first):
+            raise first
+        # It was cut, or is one of version 0.1.0.
+        entries = await self.read(room)
+        checkpoints = (entry.event for entry in entries if isinstance(entry.event, Checkpoint))
+        return next((each.created_ms for each in checkpoints), entries[0].at_ms if entries else 0)
 
     async def postpone(self, room: str, seconds: int) -> None:
         """Set the next check of a room that has one to `seconds` from now. Raises RedisError."""
@@ -167,10 +190,10 @@ class Log:
         return await read_clock(self._redis)
 
 
-def _position(found: list[tuple[bytes, list[bytes]]] | Exception) -> tuple[int, str] | None:
+def _position(found: bytes | Exception | None) -> tuple[int, str] | None:
     if isinstance(found, Exception):
         return None
-    if not found:
+    if found is None:
         return 0, ""
-    last = read_entry(*found[0])
+    last = read_entry(found)
     return last.last_index, last.tag

@@ -1,6 +1,7 @@
 """Entries of a log: between values and the bytes that Redis stores."""
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -12,7 +13,8 @@ from fairest_protocol.value import Value
 from fairest_server.room.events import Event, JsonEvent, Played
 from fairest_server.room.steps import LogEntry, LogSlice
 
-_STAMP_DIGITS: Final = 13
+_ENTRY: Final = re.compile(rb"([0-9]{13}) ([0-9]+) ([!-~]*)\n(.*)", re.DOTALL)
+"""Its stamp in ms, the index of its last event, its tag, and its events."""
 _JSON_EVENTS: Final = TypeAdapter[JsonEvent](JsonEvent, config=ConfigDict(hide_input_in_errors=True))
 """Errors of validation are logged, so they leave out the input, which may hold a secret."""
 
@@ -34,7 +36,7 @@ def parse_event(text: bytes) -> Event:
 
 
 class StoredEntry(Value):
-    """An entry of the stream: one append, whose events have the indices from `index` on, and are texts still."""
+    """An entry of a log: one append, whose events have the indices from `index` on, and are texts still."""
 
     index: int
     tag: str
@@ -47,29 +49,27 @@ class StoredEntry(Value):
         return self.index + len(self.texts) - 1
 
 
-def read_entry(entry_id: bytes, fields: Sequence[bytes]) -> StoredEntry:
-    """Read an entry without parsing its events. Raises ValueError unless its fields are as append.lua says."""
-    last_index = int(entry_id.partition(b"-")[0])
-    match fields:
-        case [b"t", at_ms, b"g", tag, b"e", text]:
-            return StoredEntry(last_index, tag.decode(), int(at_ms), (text,))
-        case [head, _, *_] if len(head) > _STAMP_DIGITS and not any(fields[2::2]) and len(fields) % 2 == 0:
-            texts = fields[1::2]
-            first = last_index - len(texts) + 1
-            return StoredEntry(first, head[_STAMP_DIGITS:].decode(), int(head[:_STAMP_DIGITS]), texts)
-    raise ValueError("an entry has a time and a tag as its first field, and a value for each event")
+def read_entry(text: bytes) -> StoredEntry:
+    """Read an entry without parsing its events. Raises ValueError unless it is as append.lua says."""
+    found = _ENTRY.fullmatch(text)
+    at_ms, last_index, tag, events = found.groups() if found else (b"", b"0", b"", b"")
+    texts = events.split(b"\n")
+    index = int(last_index) - len(texts) + 1
+    if index < 1:
+        raise ValueError("an entry is a line with a time, an index and a tag, and a line for each event")
+    return StoredEntry(index, tag.decode(), int(at_ms), texts)
 
 
-def parse_entry(entry_id: bytes, fields: Sequence[bytes]) -> list[LogEntry]:
-    """Parse the events of an entry of the stream. Raises ValueError, as `read_entry` does."""
-    stored = read_entry(entry_id, fields)
+def parse_entry(text: bytes) -> list[LogEntry]:
+    """Parse the events of an entry. Raises ValueError, as `read_entry` does."""
+    stored = read_entry(text)
     tag, at_ms = stored.tag, stored.at_ms
-    return [LogEntry(index, tag, at_ms, parse_event(text)) for index, text in enumerate(stored.texts, stored.index)]
+    return [LogEntry(index, tag, at_ms, parse_event(event)) for index, event in enumerate(stored.texts, stored.index)]
 
 
-def parse_entries(found: Iterable[tuple[bytes, Sequence[bytes]]]) -> list[LogEntry]:
-    """Parse the events of consecutive entries of the stream. Raises ValueError, as `read_entry` does."""
-    return [event for entry_id, fields in found for event in parse_entry(entry_id, fields)]
+def parse_entries(found: Iterable[bytes]) -> list[LogEntry]:
+    """Parse the events of consecutive entries. Raises ValueError, as `read_entry` does."""
+    return [event for text in found for event in parse_entry(text)]
 
 
 def parse_wakeup(payload: bytes) -> LogSlice:

@@ -2,22 +2,20 @@
 -- Of each append, checks come first, writes after: Redis does not roll back a script that fails half-way. Appends that
 -- were made before it failed are answered as the first time when they are sent again.
 --
--- Each script costs Redis a fifth of an append, each entry another, each argument a hundredth, and each number that is
--- formatted up to three. So the appends of a batch share scripts, all events of an append share an entry, ids come ready
--- made, times stay texts, nothing is a function, and what a move seldom needs stands at the end, for the last append
--- alone, and may be left out: all from the channel on, or from the room on.
+-- Each script costs Redis a third of an append, each argument a fiftieth, and each number that is formatted up to six. So
+-- the appends of a batch share scripts, ends of logs come ready made, times stay texts, nothing is a function, and what a
+-- move seldom needs stands at the end, for the last append alone, and may be left out: all from the channel on, or from
+-- the room on.
 --
--- An entry has the id of its last event, and a field for each event, whose value is the event's text. The name of the
--- first field is the stamp in 13 digits, as it has them until the year 2286, and behind it the tag; that of the others is
--- empty.
--- Entries of version 0.1.0 have one event, and the fields t (stamp), g (tag) and e (event).
+-- A log is a list, and each of its entries an append: a line with the stamp in 13 digits, as it has them until the year
+-- 2286, a space and the end of the log by then; and behind it a line for each event. The end of a log is the index of its
+-- last event, a space and the tag of its last append, such as '57 1a2b3c4d', and '0 ' for an empty log.
 --
 -- KEYS  log of each append; with a room, deadlines of the bucket; lobby of the bucket if the room's entry in it changes;
 --       outbox of the bucket's rounds if there are entries for the chain of rounds
 -- ARGV  number of appends; of each append:
---         id of the expected last entry ('0-0' for an empty log), its tag ('' for an empty log), new id, new tag, not
---         before (ms), not after (ms, 0 for any time); number of words of the events, those words: the text of each
---         event, with '' between two;
+--         expected end of the log, new end, not before (ms), not after (ms, 0 for any time); number of events, the text
+--         of each;
 --       of the last append:
 --         wake-up channel ('' for none), the sender's own subscriptions to that channel;
 --         room, next check (ms, 0 for never, '' to leave it), log expires (s, 0 for never), entry in the lobby ('' to
@@ -26,8 +24,8 @@
 -- 'SHARDNUMSUB' on a Cluster whose version has them. On an older Cluster there is no count: a node knows its own
 -- subscribers only, and passes messages on to those of others.
 -- Returns the stamps in ms of what is appended, with spaces between them. If an append is not made, a list with a result
--- for each: its stamp, or a word and Redis' clock in ms: early, late; conflict, with the entries from the expected last
--- one on.
+-- for each: its stamp, or a word and Redis' clock in ms: early, late; conflict, with the entries from the one on that
+-- holds the event of the expected end.
 local call = redis.call
 local appends = tonumber(ARGV[1])
 -- Redis' clock in ms: the seconds, and the microseconds filled up to six digits, without their last three.
@@ -39,19 +37,13 @@ local results, is_refused = {}, false
 -- The place of an append's first argument, and of the first one behind it.
 local first, after = 2, 2
 for number = 1, appends do
-  first, after = after, after + 7 + tonumber(ARGV[after + 6])
-  local log, new_id, new_tag = KEYS[number], ARGV[first + 2], ARGV[first + 3]
-  local not_before, not_after = tonumber(ARGV[first + 4]), tonumber(ARGV[first + 5])
-  local last_id, last_tag, last_stamp, stamp = '0-0', '', '0', now_text
-  local last = call('XREVRANGE', log, '+', '-', 'COUNT', '1')[1]
+  first, after = after, after + 5 + tonumber(ARGV[after + 4])
+  local log, expected_end, new_end = KEYS[number], ARGV[first], ARGV[first + 1]
+  local not_before, not_after = tonumber(ARGV[first + 2]), tonumber(ARGV[first + 3])
+  local last_end, last_stamp, stamp = '0 ', '0', now_text
+  local last = call('LINDEX', log, '-1')
   if last then
-    local fields = last[2]
-    last_id = last[1]
-    if fields[1] == 't' then
-      last_tag, last_stamp = fields[4], fields[2]
-    else
-      last_tag, last_stamp = string.sub(fields[1], 14), string.sub(fields[1], 1, 13)
-    end
+    last_stamp, last_end = string.sub(last, 1, 13), string.match(last, '[^\n]*', 15)
     if tonumber(last_stamp) > now then
       stamp = last_stamp
     end
@@ -61,11 +53,22 @@ for number = 1, appends do
     stamp = string.rep('0', 13 - #stamp) .. stamp
   end
 
-  if last_tag == new_tag and last_id == new_id then
+  if last_end == new_end then
     -- The log ends with this very append: its reply was lost, and the sender sent it again. Reply as the first time.
     results[number] = last_stamp
-  elseif last_id ~= ARGV[first] or last_tag ~= ARGV[first + 1] then
-    results[number], is_refused = {'conflict', now_text, call('XRANGE', log, ARGV[first], '+')}, true
+  elseif last_end ~= expected_end then
+    -- As many entries as there are events may be too many, since an entry holds one event or more.
+    local index, entries = tonumber(string.match(expected_end, '^%d+')), {}
+    local behind = tonumber(string.match(last_end, '^%d+')) - index
+    if behind >= 0 then
+      for _, entry in ipairs(call('LRANGE', log, -1 - behind, -1)) do
+        -- One that cannot be read is for the sender to report.
+        if (tonumber(string.match(entry, '^%d+', 15)) or index) >= index then
+          entries[#entries + 1] = entry
+        end
+      end
+    end
+    results[number], is_refused = {'conflict', now_text, entries}, true
   elseif now < not_before then
     results[number], is_refused = {'early', now_text}, true
   elseif not_after > 0 and now > not_after then
@@ -83,14 +86,12 @@ for number = 1, appends do
     -- Encoding may fail, so it comes before the first write.
     local message = ''
     if channel ~= '' then
-      local texts = {}
-      for place = first + 7, after - 1, 2 do
-        texts[#texts + 1] = ARGV[place]
-      end
-      local first_index = tonumber(string.match(new_id, '^%d+')) - #texts + 1
-      message = cjson.encode({first_index, last_tag, new_tag, stamp, texts})
+      local texts = {unpack(ARGV, first + 5, after - 1)}
+      local last_index, new_tag = string.match(new_end, '^(%d+) (.*)')
+      local last_tag = string.match(last_end, ' (.*)')
+      message = cjson.encode({tonumber(last_index) - #texts + 1, last_tag, new_tag, stamp, texts})
     end
-    call('XADD', log, new_id, stamp .. new_tag, unpack(ARGV, first + 7, after - 1))
+    call('RPUSH', log, stamp .. ' ' .. new_end .. '\n' .. table.concat(ARGV, '\n', first + 5, after - 1))
     if room then
       local next_check, expires, listing = ARGV[after + 3], ARGV[after + 4], ARGV[after + 5]
       local rounds = tonumber(ARGV[after + 6])

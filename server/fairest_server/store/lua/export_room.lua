@@ -9,6 +9,6 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local left = redis.call('PTTL', KEYS[1])
 local expires = left >= 0 and now + left or 0
 return {
-  redis.call('XRANGE', KEYS[1], '-', '+'), string.format('%.0f', expires),
+  redis.call('LRANGE', KEYS[1], 0, -1), string.format('%.0f', expires),
   redis.call('ZSCORE', KEYS[2], ARGV[1]), redis.call('HGET', KEYS[3], ARGV[1])
 }
