@@ -112,11 +112,7 @@ class StoredRoom(ABC):
         self._count = len(texts)
         self._next_tag = f"{getrandbits(32):08x}"
         last = self._index + self._count
-        words: list[str | int | bytes] = [f"{self._index}-0", self._tag, f"{last}-0", self._next_tag, 0, 0]
-        words += (2 * self._count - 1, texts[0])
-        for text in texts[1:]:
-            words += ("", text)
-        return words
+        return [f"{self._index} {self._tag}", f"{last} {self._next_tag}", 0, 0, self._count, *texts]
 
     def on_reply(self) -> None:
         """Tell the players, and store the moves that came meanwhile."""

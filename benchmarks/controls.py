@@ -3,7 +3,7 @@
 `echo` sends every message back. `relay` sends it back, and a notice of it to another client: the frames of a race in
 which both players see every move, without rules and log. `handwritten` is such a race as one writes it in
 an afternoon: it checks the rules, turns cards and answers both players, all of it in memory only. `stored` is a relay
-that goes past the library's queues as our server does, and adds each message to a stream of Redis before it sends
+that goes past the library's queues as our server does, and adds each message to a list of Redis before it sends
 anything: the lowest cost of a server that stores a move before it answers, whatever the move is. `bare` judges moves
 and stores them by our script as well (`benchmarks.bare_race`), and `core` does so with the pure core of our server
 (`benchmarks.core_race`).
@@ -72,8 +72,8 @@ class _Solitaire:
         return {"type": "moved", "number": number, "move": move, "turned": turned, "left": len(self.stock)}
 
 
-class _Stream(asyncio.Protocol):
-    """One connection to Redis that adds entries to a stream, and calls back when Redis has each of them."""
+class _List(asyncio.Protocol):
+    """One connection to Redis that adds entries to a list, and calls back when Redis has each of them."""
 
     transport: asyncio.Transport
 
@@ -88,7 +88,7 @@ class _Stream(asyncio.Protocol):
         """Add an entry and call `then` when Redis has it. Entries of one iteration of the event loop are one write."""
         if not self._unsent:
             asyncio.get_running_loop().call_soon(self._send)
-        self._unsent.append(pack(("XADD", "log", "*", "e", entry)))
+        self._unsent.append(pack(("RPUSH", "log", entry)))
         self._waiting.append(then)
 
     def _send(self) -> None:
@@ -97,8 +97,8 @@ class _Stream(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         assert not data.startswith(b"-"), data
-        # A reply is a length and an id, each on a line; the id has one hyphen, also if the reply comes in two parts.
-        for _ in range(data.count(b"-")):
+        # A reply is the length of the list behind a colon, also if it comes in two parts.
+        for _ in range(data.count(b":")):
             self._waiting.popleft()()
 
 
@@ -168,7 +168,7 @@ async def _serve_rooms(make_room: Callable[[str, Appends], StoredRoom], redis_pa
 async def _serve_stored(redis_path: str) -> None:
     partners: dict[WebSocket, WebSocket] = {}
     alone: list[WebSocket] = []
-    _, stream = await asyncio.get_running_loop().create_unix_connection(_Stream, redis_path)
+    _, entries = await asyncio.get_running_loop().create_unix_connection(_List, redis_path)
 
     async def stored(websocket: WebSocket, _: Request) -> None:
         if alone:
@@ -178,7 +178,7 @@ async def _serve_stored(redis_path: str) -> None:
             alone.append(websocket)
 
         def take(message: bytes) -> bool:
-            stream.add(message, lambda: answer(websocket, message))
+            entries.add(message, lambda: answer(websocket, message))
             return True
 
         with suppress(Disconnected):
