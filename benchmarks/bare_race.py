@@ -112,7 +112,7 @@ class StoredRoom(ABC):
         self._count = len(texts)
         self._next_tag = f"{getrandbits(32):08x}"
         last = self._index + self._count
-        return [f"{self._index} {self._tag}", f"{last} {self._next_tag}", 0, 0, self._count, *texts]
+        return [f"{self._index} {self._tag}\n", f"{last} {self._next_tag}\n", 0, 0, self._count, *texts]
 
     def on_reply(self) -> None:
         """Tell the players, and store the moves that came meanwhile."""

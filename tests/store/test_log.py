@@ -142,7 +142,7 @@ async def test_a_clock_before_2001_has_stamps_that_are_read_again(redis: Batchin
     in_1970 = text.replace("call('TIME')", "{'100', '123456'}")
     log, tags = keys.log(ROOM), ("", "ab12cd34", "ef56ab78")
     for number in (0, 1):
-        words = (f"{number} {tags[number]}", f"{number + 1} {tags[number + 1]}", 0, 0, 1, "0sa")
+        words = (f"{number} {tags[number]}\n", f"{number + 1} {tags[number + 1]}\n", 0, 0, 1, "0sa")
         await redis.execute_command("EVAL", in_1970, 1, log, 1, *words)
     found = [(each.index, each.tag, each.at_ms) for each in await Log(redis).read(ROOM)]
     assert (in_1970 != text, found) == (True, [(1, "ab12cd34", 100_123), (2, "ef56ab78", 100_123)])

@@ -98,7 +98,7 @@ class Words(Value):
 def words_of(keys: RoomKeys, append: Append) -> Words:
     """Return the words of append.lua for this append. A move needs few of them."""
     index, events, listing, rounds = append.expected, append.events, append.listing, append.rounds
-    words: list[Any] = [f"{index} {append.expected_tag}", f"{index + len(events)} {append.tag}"]
+    words: list[Any] = [f"{index} {append.expected_tag}\n", f"{index + len(events)} {append.tag}\n"]
     words += (append.not_before_ms, append.not_after_ms, len(events), format_event(events[0]))
     for event in events[1:]:
         words.append(format_event(event))

@@ -7,9 +7,9 @@
 -- move seldom needs stands at the end, for the last append alone, and may be left out: all from the channel on, or from
 -- the room on.
 --
--- A log is a list, and each of its entries an append: a line with the stamp in 13 digits, as it has them until the year
--- 2286, a space and the end of the log by then; and behind it a line for each event. The end of a log is the index of its
--- last event, a space and the tag of its last append, such as '57 1a2b3c4d', and '0 ' for an empty log.
+-- A log is a list, and each of its entries an append: the stamp in 13 digits, as it has them until the year 2286, a space,
+-- the end of the log by then, and the events, with a line feed between two. The end of a log is the index of its last
+-- event, a space, the tag of its last append and a line feed: '57 1a2b3c4d' and a line feed, '0 ' and one if it is empty.
 --
 -- KEYS  log of each append; with a room, deadlines of the bucket; lobby of the bucket if the room's entry in it changes;
 --       outbox of the bucket's rounds if there are entries for the chain of rounds
@@ -26,12 +26,16 @@
 -- Returns the stamps in ms of what is appended, with spaces between them. If an append is not made, a list with a result
 -- for each: its stamp, or a word and Redis' clock in ms: early, late; conflict, with the entries from the one on that
 -- holds the event of the expected end.
-local call = redis.call
+local call, sub = redis.call, string.sub
 local appends = tonumber(ARGV[1])
 -- Redis' clock in ms: the seconds, and the microseconds filled up to six digits, without their last three.
 local time = call('TIME')
-local now_text = time[1] .. string.sub('00000' .. time[2], -6, -4)
+local now_text = time[1] .. sub('00000' .. time[2], -6, -4)
 local now = tonumber(now_text)
+if now < 1e12 then
+  -- A clock before 2001, as of a machine that starts without one.
+  now_text = string.rep('0', 13 - #now_text) .. now_text
+end
 
 local results, is_refused = {}, false
 -- The place of an append's first argument, and of the first one behind it.
@@ -39,39 +43,30 @@ local first, after = 2, 2
 for number = 1, appends do
   first, after = after, after + 5 + tonumber(ARGV[after + 4])
   local log, expected_end, new_end = KEYS[number], ARGV[first], ARGV[first + 1]
-  local not_before, not_after = tonumber(ARGV[first + 2]), tonumber(ARGV[first + 3])
-  local last_end, last_stamp, stamp = '0 ', '0', now_text
-  local last = call('LINDEX', log, '-1')
-  if last then
-    last_stamp, last_end = string.sub(last, 1, 13), string.match(last, '[^\n]*', 15)
-    if tonumber(last_stamp) > now then
-      stamp = last_stamp
-    end
-  end
-  if #stamp < 13 then
-    -- By a clock before 2001, as of a machine that starts without one.
-    stamp = string.rep('0', 13 - #stamp) .. stamp
+  local not_before, not_after = ARGV[first + 2], ARGV[first + 3]
+  local last = call('LINDEX', log, '-1') or '0000000000000 0 \n'
+  local last_stamp, stamp = sub(last, 1, 13), now_text
+  if last_stamp > now_text then
+    stamp = last_stamp
   end
 
-  if last_end == new_end then
+  if sub(last, 15, 14 + #new_end) == new_end then
     -- The log ends with this very append: its reply was lost, and the sender sent it again. Reply as the first time.
     results[number] = last_stamp
-  elseif last_end ~= expected_end then
-    -- As many entries as there are events may be too many, since an entry holds one event or more.
+  elseif sub(last, 15, 14 + #expected_end) ~= expected_end then
+    -- As many entries as there are events may be too many, since an entry holds one event or more. One that cannot be read
+    -- is for the sender to report.
     local index, entries = tonumber(string.match(expected_end, '^%d+')), {}
-    local behind = tonumber(string.match(last_end, '^%d+')) - index
-    if behind >= 0 then
-      for _, entry in ipairs(call('LRANGE', log, -1 - behind, -1)) do
-        -- One that cannot be read is for the sender to report.
-        if (tonumber(string.match(entry, '^%d+', 15)) or index) >= index then
-          entries[#entries + 1] = entry
-        end
+    local behind = (tonumber(string.match(last, '^%d+', 15)) or index) - index
+    for _, entry in ipairs(behind < 0 and {} or call('LRANGE', log, -1 - behind, -1)) do
+      if (tonumber(string.match(entry, '^%d+', 15)) or index) >= index then
+        entries[#entries + 1] = entry
       end
     end
     results[number], is_refused = {'conflict', now_text, entries}, true
-  elseif now < not_before then
+  elseif not_before ~= '0' and now < tonumber(not_before) then
     results[number], is_refused = {'early', now_text}, true
-  elseif not_after > 0 and now > not_after then
+  elseif not_after ~= '0' and now > tonumber(not_after) then
     results[number], is_refused = {'late', now_text}, true
   else
     local channel, room = '', nil
@@ -87,11 +82,11 @@ for number = 1, appends do
     local message = ''
     if channel ~= '' then
       local texts = {unpack(ARGV, first + 5, after - 1)}
-      local last_index, new_tag = string.match(new_end, '^(%d+) (.*)')
-      local last_tag = string.match(last_end, ' (.*)')
+      local last_index, new_tag = string.match(new_end, '^(%d+) (.*)\n')
+      local last_tag = string.match(last, ' ([^\n]*)', 15)
       message = cjson.encode({tonumber(last_index) - #texts + 1, last_tag, new_tag, stamp, texts})
     end
-    call('RPUSH', log, stamp .. ' ' .. new_end .. '\n' .. table.concat(ARGV, '\n', first + 5, after - 1))
+    call('RPUSH', log, stamp .. ' ' .. new_end .. table.concat(ARGV, '\n', first + 5, after - 1))
     if room then
       local next_check, expires, listing = ARGV[after + 3], ARGV[after + 4], ARGV[after + 5]
       local rounds = tonumber(ARGV[after + 6])
