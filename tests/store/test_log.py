@@ -10,10 +10,8 @@ from typing import Any, cast
 import pytest
 
 from fairest_protocol.calculation.moves import MOVES
-from fairest_protocol.messages.from_client import Leave
 from fairest_server.ops import metrics
-from fairest_server.room.checkpoint import make_checkpoint
-from fairest_server.room.events import Checkpoint, Event, Played, PlayerReady, RematchAsked, Started
+from fairest_server.room.events import Event, Played, PlayerReady, RematchAsked, Started
 from fairest_server.room.steps import LogSlice
 from fairest_server.store import keys
 from fairest_server.store import log as log_module
@@ -30,8 +28,7 @@ from fairest_server.store.redis.scripts import Script
 from tests.support.appending import Once, begin_append
 from tests.support.faulty_link import faulty_link
 from tests.support.processes import redis_process
-from tests.support.races import Table
-from tests.support.stored_logs import count_entries, entry_text, store_entries
+from tests.support.stored_logs import any_checkpoint, count_entries, entry_text, store_entries
 from tests.support.waiting import PATIENCE_SECONDS, until
 
 ROOM = "quiet-amber-otter"
@@ -780,15 +777,6 @@ async def test_a_hundred_due_rooms_of_a_bucket_are_returned_at_once(writer: Writ
 async def test_every_room_of_a_bucket_is_listed(writer: Writer, redis: BatchingRedis) -> None:
     await redis.zadd(keys.deadlines(0), {"one": 1, "two": 2, "three": 3})
     assert await writer.log.indexed_rooms() == ["one", "two", "three"]
-
-
-def any_checkpoint() -> Checkpoint:
-    """Return the checkpoint of a room that its only player has left."""
-    table = Table(1)
-    table.submit(table.request(0, Leave()))
-    checkpoint = make_checkpoint(table.steps, table.now_ms)
-    assert checkpoint is not None
-    return checkpoint
 
 
 async def test_64_entries_are_kept_before_a_checkpoint(writer: Writer) -> None:

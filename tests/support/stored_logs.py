@@ -4,12 +4,25 @@ from typing import Any, cast
 
 from redis.asyncio import Redis
 
+from fairest_protocol.messages.from_client import Leave
+from fairest_server.room.checkpoint import make_checkpoint
+from fairest_server.room.events import Checkpoint
 from fairest_server.store import keys
+from tests.support.races import Table
 
 
 def entry_text(index: int, tag: str, at_ms: int, *events: str) -> str:
     """Return an entry whose last event has this index."""
     return "\n".join((f"{at_ms:013} {index} {tag}", *events))
+
+
+def any_checkpoint() -> Checkpoint:
+    """Return the checkpoint of a room that its only player has left."""
+    table = Table(1)
+    table.submit(table.request(0, Leave()))
+    checkpoint = make_checkpoint(table.steps, table.now_ms)
+    assert checkpoint is not None
+    return checkpoint
 
 
 async def store_entries(redis: Redis, room: str, *entries: str) -> None:
