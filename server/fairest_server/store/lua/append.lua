@@ -57,8 +57,8 @@ for number = 1, appends do
     -- As many entries as there are events may be too many, since an entry holds one event or more. One that cannot be read
     -- is for the sender to report.
     local index, entries = tonumber(string.match(expected_end, '^%d+')), {}
-    local behind = (tonumber(string.match(last, '^%d+', 15)) or index) - index
-    for _, entry in ipairs(behind < 0 and {} or call('LRANGE', log, -1 - behind, -1)) do
+    local behind = math.max(0, (tonumber(string.match(last, '^%d+', 15)) or index) - index)
+    for _, entry in ipairs(call('LRANGE', log, -1 - behind, -1)) do
       if (tonumber(string.match(entry, '^%d+', 15)) or index) >= index then
         entries[#entries + 1] = entry
       end
