@@ -190,7 +190,14 @@ async def test_an_old_log_is_backed_up_as_one_of_this_version(
     assert await stored_entries(other, "quiet-amber-otter") == [b"1795465557250 1 7c84cdc2\n0sa"]
 
 
-async def test_an_old_log_that_cannot_be_read_is_named(redis: BatchingRedis) -> None:
+async def test_an_old_log_is_left_as_it_is_by_a_backup(redis: BatchingRedis, tmp_path: Path) -> None:
+    """Servers of version 0.1.0 may still run."""
+    await store_old_entry(redis, "quiet-amber-otter", 1)
+    await write(redis, tmp_path)
+    assert await redis.xlen(keys.log("quiet-amber-otter")) == 1
+
+
+async def test_a_stream_in_the_place_of_a_log_is_named(redis: BatchingRedis) -> None:
     await store_old_entry(redis, "quiet-amber-otter", 1, colour="green")
-    with pytest.raises(CannotExport, match="the log of the room quiet-amber-otter cannot be read"):
+    with pytest.raises(CannotExport, match="quiet-amber-otter' is not the log of a room"):
         await entries_of(redis)

@@ -150,7 +150,7 @@ async def test_a_log_that_is_cut_by_a_clock_before_2001_is_read_again(redis: Bat
     in_1970 = text.replace("redis.call('TIME')", "{'100', '123456'}")
     log = keys.log(ROOM)
     await store_entries(redis, ROOM, entry_text(1, "ab12cd34", 100_122, "0sa"))
-    await redis.execute_command("EVAL", in_1970, 1, log, "1 ab12cd34", 2, "ef56ab78", "0sb", 1, "channel")
+    await redis.execute_command("EVAL", in_1970, 1, log, "1 ab12cd34\n", 2, "ef56ab78", "0sb", 1, "channel")
     found = [(each.index, each.tag, each.at_ms) for each in await Log(redis).read(ROOM)]
     assert (in_1970 != text, found) == (True, [(1, "ab12cd34", 100_122), (2, "ef56ab78", 100_123)])
 
@@ -814,12 +814,12 @@ async def test_the_check_of_a_room_is_postponed_to_the_second(writer: Writer, re
     assert check_ms is not None and before_ms + 600_000 <= check_ms <= after_ms + 600_000
 
 
-async def test_a_log_that_is_no_list_has_no_position_and_leaves_the_others_theirs(
+async def test_a_log_that_is_no_list_counts_as_lost_and_leaves_the_others_their_positions(
     writer: Writer, redis: BatchingRedis
 ) -> None:
     await writer.append()
-    await redis.set(keys.log("broken-room"), "not a stream")
-    assert await writer.log.last_positions(["broken-room", ROOM]) == [None, (1, "t1")]
+    await redis.set(keys.log("broken-room"), "not a list")
+    assert await writer.log.last_positions(["broken-room", ROOM]) == [(0, ""), (1, "t1")]
 
 
 async def test_rooms_are_due_beside_a_bucket_that_cannot_be_read(writer: Writer, redis: BatchingRedis) -> None:

@@ -10,7 +10,7 @@ from fairest_protocol.messages.fields import as_seat
 from fairest_protocol.messages.options import RoomOptions
 from fairest_server.room import events
 from fairest_server.room.events import Event
-from fairest_server.store.log_entries import format_event, parse_entry, parse_event, parse_wakeup
+from fairest_server.store.log_entries import format_event, parse_entries, parse_event, parse_wakeup
 
 SECRET = bytes(range(32))
 EVENTS: dict[str, Event] = {
@@ -65,13 +65,13 @@ def test_each_move_is_written_as_the_digit_of_its_seat_and_its_text() -> None:
 
 
 def test_an_entry_has_its_time_its_tag_and_its_event() -> None:
-    (entry,) = parse_entry(b"1795934311742 5 ab12cd34\n1b4")
+    (entry,) = parse_entries([b"1795934311742 5 ab12cd34\n1b4"])
     assert (entry.index, entry.at_ms, entry.tag) == (5, 1795934311742, "ab12cd34")
     assert entry.event == events.Played(1, MOVES["b4"])
 
 
 def test_the_index_of_an_entry_is_that_of_its_last_event() -> None:
-    found = parse_entry(b"1795934311742 7 ab12cd34\n0sa\n1b4\n1sa")
+    found = parse_entries([b"1795934311742 7 ab12cd34\n0sa\n1b4\n1sa"])
     assert [(entry.index, entry.tag) for entry in found] == [(5, "ab12cd34"), (6, "ab12cd34"), (7, "ab12cd34")]
 
 
@@ -86,12 +86,21 @@ def test_the_index_of_an_entry_is_that_of_its_last_event() -> None:
         b"noon, the 29th 5 ab12cd34\n1b4",
         b"17959343117_2 5 ab12cd34\n1b4",
         b"1795934311742 5 ab12cd3\xff\n1b4",
-        b"1795934311742 2 ab12cd34\n1b4\n0sa\n0sb",
     ],
 )
 def test_an_entry_that_append_lua_does_not_write_is_refused(text: bytes) -> None:
     with pytest.raises(ValueError, match="an entry is a line with a time"):
-        parse_entry(text)
+        parse_entries([text])
+
+
+def test_an_entry_of_more_events_than_its_index_is_refused() -> None:
+    with pytest.raises(ValueError, match="no more events than its index"):
+        parse_entries([b"1795934311742 2 ab12cd34\n1b4\n0sa\n0sb"])
+
+
+def test_events_up_to_an_index_are_left_out_and_not_parsed() -> None:
+    found = parse_entries([b"1795934311742 1 ab12cd34\ntorn", b"1795934311743 3 ef56ab78\ntorn\n1b4"], after=2)
+    assert [(entry.index, entry.tag) for entry in found] == [(3, "ef56ab78")]
 
 
 def test_the_entries_of_a_wakeup_are_numbered_from_its_first_index() -> None:

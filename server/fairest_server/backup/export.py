@@ -14,7 +14,7 @@ from redis.exceptions import ResponseError
 
 from fairest_server.backup.entries import Entry, Fields, Items, Members, Room, Scores, Stream, Text, as_text
 from fairest_server.store import keys
-from fairest_server.store.old_logs import convert_log, is_old_log
+from fairest_server.store.old_logs import OLD_ENTRIES, is_old_log
 from fairest_server.store.redis.batching_client import RAW_REPLY
 from fairest_server.store.redis.cluster_client import nodes_of
 from fairest_server.store.redis.scripts import Script
@@ -49,7 +49,7 @@ async def export_entries(redis: Redis) -> AsyncIterator[Entry]:
     """Yield an entry for each key of Fairest, and for each room. Raises RedisError and `CannotExport`."""
     if await redis.exists(keys.RESTORING):
         raise CannotExport("a restore into this Redis has not ended: it holds only a part of a backup")
-    read_room, seen, late = Script("export_room.lua"), set[str](), list[str]()
+    read_room, seen, late = Script("export_room.lua", head=OLD_ENTRIES), set[str](), list[str]()
     for node in await nodes_of(redis):
         cursor: Any = None
         while cursor != 0:
@@ -80,11 +80,7 @@ async def _read_room(redis: Redis, script: Script, room: str) -> Room | None:
     except ResponseError as error:
         if not is_old_log(error):
             raise
-        try:
-            await convert_log(redis, room)
-        except ValueError as reason:
-            raise CannotExport(f"the log of the room {room} cannot be read ({reason}); delete {names.log!r}") from None
-        reply = await script.run(redis, [names.log, names.deadlines, names.lobby], [room])
+        raise CannotExport(f"the key {names.log!r} is not the log of a room; delete it if it is of no use") from None
     log, expires_at_ms, next_check, lobby = reply
     if not log:
         return None

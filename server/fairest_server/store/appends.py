@@ -46,7 +46,7 @@ _ANSWERS: Final = {answer.encode(): answer for answer in Answer}
 class Reply(Value):
     """The result of an append, and Redis' clock in ms: the stamp of what was appended, 0 for `FAILED` and `UNKNOWN`.
 
-    `entries` are given with a `CONFLICT`: those of the log from the append on that holds the expected last one.
+    `entries` are given with a `CONFLICT`: all entries of the log from the one that holds the expected last event.
     """
 
     answer: Answer

@@ -110,7 +110,7 @@ def bucket(room: str) -> int:
 
 
 def log(room: str) -> str:
-    """Stream: the room's log. Expires `--closed-room-seconds` after the room is closed."""
+    """List: the room's log. Expires `--closed-room-seconds` after the room is closed."""
     return f"fairest:{{{bucket(room)}}}:log:{room}"
 
 

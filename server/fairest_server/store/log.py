@@ -24,7 +24,7 @@ ENTRIES_IN_PAGE: Final = 256
 NEWEST_ENTRIES: Final = 32
 """Entries that are read at first from the end of a log: a process that follows it has seldom missed more."""
 KEPT_BEFORE_CHECKPOINT: Final = 64
-"""Entries that are kept before a checkpoint: a process that has missed fewer goes on without reading the log anew."""
+"""Events that are kept before a checkpoint: a process that has missed fewer still finds its last one, and goes on."""
 POSITIONS_IN_BATCH: Final = 25
 """Logs whose last entries are read in one batch: parsing 25 replies blocks the event loop for 0.3 ms, and there may be
 thousands.
@@ -66,24 +66,25 @@ class Log:
         Raises RedisError, and ValueError for a log with an entry that cannot be read. Safe to cancel.
         """
         if after:
-            newest = parse_entries(await self._range(room, -NEWEST_ENTRIES, -1))
-            if newest and newest[0].index <= after + 1:
-                return [entry for entry in newest if entry.index > after]
+            newest = await self._range(room, -NEWEST_ENTRIES, -1)
+            if len(newest) < NEWEST_ENTRIES or read_entry(newest[0]).index <= after + 1:
+                return parse_entries(newest, after)
         entries: list[LogEntry] = []
         last, count = b"", 0
         while True:
-            # From the last entry that was read on: if another one stands there, the log was cut meanwhile.
+            # A page begins with the last entry of the page before. If another one stands there, the log was cut, lost
+            # its tail or was deleted meanwhile.
             page = await self._range(room, max(0, count - 1), count + ENTRIES_IN_PAGE - 1)
             if count and (not page or page.pop(0) != last):
                 entries, count = [], 0
                 continue
-            entries += [entry for entry in parse_entries(page) if entry.index > after]
+            entries += parse_entries(page, after)
             if len(page) < ENTRIES_IN_PAGE:
                 return entries
             last, count = page[-1], count + len(page)
 
     async def _range(self, room: str, first: int, last: int) -> list[bytes]:
-        """Return the entries at these positions, from 0, or from -1 backwards. Raises as `read` does."""
+        """Return the entries from position `first` to `last`, where 0 is the first entry and -1 the last one."""
         command = ("LRANGE", keys.log(room), first, last)
         try:
             found = await self._redis.execute_command(*command, **RAW_REPLY)
@@ -103,7 +104,7 @@ class Log:
         if self._cut is None:
             self._cut = Script("cut.lua", head=await channel_commands(self._redis))
         channel = keys.wakeup_channel(room)
-        words = (f"{end.index} {end.tag}", end.index + 1, tag, format_event(checkpoint))
+        words = (f"{end.index} {end.tag}\n", end.index + 1, tag, format_event(checkpoint))
         arguments = (*words, KEPT_BEFORE_CHECKPOINT, channel)
         stamp = await self._cut.run(self._redis, [keys.log(room)], arguments)
         return int(stamp) if stamp else None
@@ -191,9 +192,10 @@ class Log:
 
 
 def _position(found: bytes | Exception | None) -> tuple[int, str] | None:
+    # After a fail-over a log may be one of version 0.1.0 again. An open room then reads it, as if it had been lost.
+    if found is None or (isinstance(found, Exception) and is_old_log(found)):
+        return 0, ""
     if isinstance(found, Exception):
         return None
-    if found is None:
-        return 0, ""
     last = read_entry(found)
     return last.last_index, last.tag

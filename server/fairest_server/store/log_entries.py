@@ -52,24 +52,25 @@ class StoredEntry(Value):
 def read_entry(text: bytes) -> StoredEntry:
     """Read an entry without parsing its events. Raises ValueError unless it is as append.lua says."""
     found = _ENTRY.fullmatch(text)
-    at_ms, last_index, tag, events = found.groups() if found else (b"", b"0", b"", b"")
+    if found is None:
+        raise ValueError("an entry is a line with a time, an index and a tag, and a line for each event")
+    at_ms, last_index, tag, events = found.groups()
     texts = events.split(b"\n")
     index = int(last_index) - len(texts) + 1
     if index < 1:
-        raise ValueError("an entry is a line with a time, an index and a tag, and a line for each event")
+        raise ValueError("an entry has no more events than its index says")
     return StoredEntry(index, tag.decode(), int(at_ms), texts)
 
 
-def parse_entry(text: bytes) -> list[LogEntry]:
-    """Parse the events of an entry. Raises ValueError, as `read_entry` does."""
-    stored = read_entry(text)
-    tag, at_ms = stored.tag, stored.at_ms
-    return [LogEntry(index, tag, at_ms, parse_event(event)) for index, event in enumerate(stored.texts, stored.index)]
-
-
-def parse_entries(found: Iterable[bytes]) -> list[LogEntry]:
-    """Parse the events of consecutive entries. Raises ValueError, as `read_entry` does."""
-    return [event for text in found for event in parse_entry(text)]
+def parse_entries(found: Iterable[bytes], after: int = 0) -> list[LogEntry]:
+    """Parse the events after the index `after` of consecutive entries. Raises ValueError, as `read_entry` does."""
+    parsed: list[LogEntry] = []
+    for text in found:
+        stored = read_entry(text)
+        if stored.last_index > after:
+            tag, at_ms, numbered = stored.tag, stored.at_ms, enumerate(stored.texts, stored.index)
+            parsed += [LogEntry(index, tag, at_ms, parse_event(event)) for index, event in numbered if index > after]
+    return parsed
 
 
 def parse_wakeup(payload: bytes) -> LogSlice:

@@ -1,4 +1,4 @@
-"""Logs that version 0.1.0 wrote: streams, which are written anew as lists when they are first read."""
+"""Logs of version 0.1.0, which are streams: they are converted into lists when a server first reads them."""
 
 from typing import Final
 
@@ -6,9 +6,11 @@ from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
 from fairest_server.store import keys
-from fairest_server.store.redis.scripts import Script
+from fairest_server.store.redis.scripts import Script, lua_text
 
-_CONVERT: Final = Script("convert_log.lua")
+OLD_ENTRIES: Final = lua_text("old_entries.lua")
+"""The text that stands before scripts which meet such logs."""
+_CONVERT: Final = Script("convert_log.lua", head=OLD_ENTRIES)
 
 
 def is_old_log(error: Exception) -> bool:
@@ -17,7 +19,7 @@ def is_old_log(error: Exception) -> bool:
 
 
 async def convert_log(redis: Redis, room: str) -> None:
-    """Write a room's log anew if version 0.1.0 wrote it. Safe to call again.
+    """Convert a room's log if version 0.1.0 wrote it. Safe to call again.
 
     Raises RedisError, and ValueError for a stream that is no log; nothing is changed then.
     """

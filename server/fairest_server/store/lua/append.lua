@@ -2,10 +2,10 @@
 -- Of each append, checks come first, writes after: Redis does not roll back a script that fails half-way. Appends that
 -- were made before it failed are answered as the first time when they are sent again.
 --
--- Of Redis' 40,000 instructions for an append in a batch, each argument takes 1,000, a number that is formatted up to
--- 3,000; each script takes 17,000. So the appends of a batch share scripts, ends of logs come ready made, times stay
--- texts, nothing is a function, and what a move seldom needs stands at the end, for the last append alone, and may be left
--- out: all from the channel on, or from the room on.
+-- An append in a batch takes Redis 40,000 instructions: 1,000 for each argument, up to 3,000 for a number that is
+-- formatted. A script takes 17,000 more, which its appends share. So the appends of a batch share scripts, ends of logs
+-- come ready made, times stay texts, and nothing is a function. What a move seldom needs stands at the end, for the last
+-- append alone, and may be left out: all from the channel on, or from the room on.
 --
 -- A log is a list, and each of its entries an append: the stamp in 13 digits, as it has them until the year 2286, a space,
 -- the end of the log by then, and the events, with a line feed between two. The end of a log is the index of its last
@@ -24,8 +24,8 @@
 -- 'SHARDNUMSUB' on a Cluster whose version has them. On an older Cluster there is no count: a node knows its own
 -- subscribers only, and passes messages on to those of others.
 -- Returns the stamps in ms of what is appended, with spaces between them. If an append is not made, a list with a result
--- for each: its stamp, or a word and Redis' clock in ms: early, late; conflict, with the entries from the one on that
--- holds the event of the expected end.
+-- for each: its stamp, or a word and Redis' clock in ms: early, late; conflict, with all entries from the one that
+-- holds the expected last event.
 local call, sub = redis.call, string.sub
 local appends = tonumber(ARGV[1])
 -- Redis' clock in ms: the seconds, and the microseconds filled up to six digits, without their last three.
@@ -46,6 +46,7 @@ for number = 1, appends do
   local not_before, not_after = ARGV[first + 2], ARGV[first + 3]
   local last = call('LINDEX', log, '-1') or '0000000000000 0 \n'
   local last_stamp, stamp = sub(last, 1, 13), now_text
+  -- Texts of 13 digits sort as their numbers do.
   if last_stamp > now_text then
     stamp = last_stamp
   end
@@ -54,8 +55,8 @@ for number = 1, appends do
     -- The log ends with this very append: its reply was lost, and the sender sent it again. Reply as the first time.
     results[number] = last_stamp
   elseif sub(last, 15, 14 + #expected_end) ~= expected_end then
-    -- As many entries as there are events may be too many, since an entry holds one event or more. One that cannot be read
-    -- is for the sender to report.
+    -- As many entries as there are events may be too many, since an entry holds an event or more. Entries that cannot be
+    -- read are returned too: the sender reports them.
     local index, entries = tonumber(string.match(expected_end, '^%d+')), {}
     local behind = math.max(0, (tonumber(string.match(last, '^%d+', 15)) or index) - index)
     for _, entry in ipairs(call('LRANGE', log, -1 - behind, -1)) do

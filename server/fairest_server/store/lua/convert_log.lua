@@ -1,20 +1,14 @@
--- Write a log of version 0.1.0 anew, as append.lua writes logs. It is a stream, and each entry has an event: its id is the
--- event's index, its fields are t (stamp), g (tag) and e (event).
+-- Convert a log of version 0.1.0 into a list, as append.lua writes logs.
 --
 -- KEYS  log
--- Returns 1; or 0 if an entry has other fields, and nothing is changed.
+-- Returns 1, or 0 if an entry cannot be read (old_entries.lua); nothing is changed then.
 if redis.call('TYPE', KEYS[1]).ok ~= 'stream' then
   -- Another process has converted it meanwhile.
   return 1
 end
-local entries = {}
-for number, entry in ipairs(redis.call('XRANGE', KEYS[1], '-', '+')) do
-  local fields = entry[2]
-  if #fields ~= 6 or fields[1] ~= 't' or fields[3] ~= 'g' or fields[5] ~= 'e' then
-    return 0
-  end
-  local index, stamp = string.match(entry[1], '^%d+'), string.rep('0', 13 - #fields[2]) .. fields[2]
-  entries[number] = stamp .. ' ' .. index .. ' ' .. fields[4] .. '\n' .. fields[6]
+local entries = old_entries(KEYS[1])
+if not entries then
+  return 0
 end
 local left = redis.call('PTTL', KEYS[1])
 redis.call('DEL', KEYS[1])

@@ -17,7 +17,7 @@ class Script:
     """
 
     def __init__(self, name: str, head: str = "") -> None:
-        self.text = head + _read(name)
+        self.text = head + lua_text(name)
         self.sha = hashlib.sha1(self.text.encode(), usedforsecurity=False).hexdigest()
 
     async def run(self, redis: Redis, names: Sequence[str], arguments: Sequence[str | bytes | int]) -> Any:
@@ -29,5 +29,6 @@ class Script:
 
 
 @cache
-def _read(name: str) -> str:
+def lua_text(name: str) -> str:
+    """Return the text of the file `name` of scripts."""
     return files("fairest_server.store").joinpath("lua", name).read_text()
