@@ -114,7 +114,7 @@ class Log:
         return bool(await self._redis.exists(keys.log(room)))
 
     async def last_positions(self, rooms: Sequence[str]) -> list[tuple[int, str] | None]:
-        """Return index and tag of the last entry of each room's log, (0, "") for a room without one.
+        """Return index and tag of the last entry of each room's log, (0, "") for a room without one or with an old one.
 
         For a room on a node of a Cluster that is away it is None. Raises RedisError.
         """
