@@ -72,6 +72,15 @@ async def test_a_reader_of_a_log_that_was_cut_behind_its_index_gets_all_of_it(re
     assert [each.index for each in await Log(redis).read(ROOM, 20)] == list(range(41, 51))
 
 
+async def test_a_log_of_few_entries_is_read_with_one_command_wherever_it_begins(redis: BatchingRedis) -> None:
+    await store_moves(redis, 10, first=41)
+    assert await count_reads(redis, Log(redis).read(ROOM, 20)) == 1
+
+
+async def test_a_reader_of_a_log_that_is_gone_gets_nothing(redis: BatchingRedis) -> None:
+    assert await Log(redis).read(ROOM, 20) == []
+
+
 async def test_a_log_that_is_cut_while_it_is_read_is_read_from_its_new_beginning(
     redis: BatchingRedis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
