@@ -52,6 +52,8 @@ from fairest_server.settings import ENV_PREFIX, Settings
 from fairest_server.store import daily_keys, keys, tournament_keys
 
 DOCS: Final = Path(__file__).parent
+_MATCH_ID: Final = "0" * 32
+"""Its last digit is a part of a key, so no placeholder stands for it there."""
 OBJECTS: Final = (
     *("RequestedOptions", "RoomOptions", "Spectators", "Scene", "SeatScene", "Board", "Foundation", "Outcome", "Score"),
     *("Timing", "ListedRoom", "RoundsHead", "DailySeal", "AttemptResult", "Phase", "Ending"),
@@ -164,8 +166,12 @@ def make_keys() -> str:
     for function in filter(inspect.isfunction, (each for module in modules for each in vars(module).values())):
         if inspect.signature(function).return_annotation is str:
             parameters = inspect.signature(function).parameters.values()
-            filled = [0 if each.annotation is int else f"<{each.name.removesuffix('_id')}>" for each in parameters]
-            key = re.sub(r"\{\d+\}", "{<bucket>}", function(*filled))
+            examples = {
+                each.name: 0 if each.annotation is int else f"<{each.name.removesuffix('_id')}>" for each in parameters
+            }
+            if "match_id" in examples:
+                examples["match_id"] = _MATCH_ID
+            key = re.sub(r"\{\d+\}", "{<bucket>}", function(**examples)).replace(_MATCH_ID, "<match>")
             documented.append((key, " ".join((function.__doc__ or "").split())))
     spans = {name: format_span(value) for name, value in vars(keys).items() if name.endswith("_SECONDS")}
     spans |= {name: str(value) for name, value in vars(keys).items() if name.endswith("_KEPT")}

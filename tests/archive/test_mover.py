@@ -60,6 +60,17 @@ async def test_a_broken_record_is_left_in_redis_and_reported(redis: BatchingRedi
     assert len(files(tmp_path)) == 2
 
 
+async def test_a_key_that_no_server_writes_is_left_in_redis_and_reported(redis: BatchingRedis, tmp_path: Path) -> None:
+    elsewhere = keys.record("f" * 32).replace("{15}", "{14}")
+    await redis.set(elsewhere, "no record")
+    await redis.set("fairest:{3}:record:notes", "no record")
+    moved = await move(redis, tmp_path)
+    assert sorted(moved.broken) == [
+        f"{elsewhere}: no record has such a key",
+        "fairest:{3}:record:notes: no record has such a key",
+    ]
+
+
 async def test_a_record_that_changes_while_it_is_moved_stays_in_redis(redis: BatchingRedis, tmp_path: Path) -> None:
     [record] = await store_records(redis, 1)
     loop = asyncio.get_running_loop()

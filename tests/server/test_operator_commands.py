@@ -12,6 +12,7 @@ from fairest_protocol.messages.from_server import Left, View
 from fairest_protocol.messages.options import RoomOptions
 from fairest_server.store import keys
 from fairest_server.store.control import Control
+from fairest_server.store.records import RecordStore
 from fairest_server.store.redis.batching_client import BatchingRedis
 from tests.support.operator import operate
 from tests.support.processes import Fleet
@@ -66,7 +67,7 @@ async def test_close_ends_a_race_for_both_players_and_keeps_its_record(
             await player.receive_a(Left)
 
     async def is_archived() -> bool:
-        return bool(await redis.keys("fairest:record:*"))
+        return bool(await redis.keys(RecordStore.key_pattern))
 
     await until(is_archived, "the record of the race is stored")
 

@@ -75,7 +75,7 @@ async def test_close_ends_a_race_on_two_processes_and_keeps_its_record(
             await player.receive_a(Left)
 
     async def is_recorded() -> bool:
-        return any(node.call("KEYS", keys.record("*")) for node in cluster.nodes)
+        return any(node.call("KEYS", RecordStore.key_pattern) for node in cluster.nodes)
 
     await until(is_recorded, "the record of the race is stored")
 

@@ -199,6 +199,15 @@ async def test_the_finished_match_is_stored_where_it_outlives_the_room(server_ur
         await redis.aclose()
 
 
+async def test_a_match_has_the_number_of_its_room_so_that_its_record_lies_beside_the_log(server_url: str) -> None:
+    async with racing_players(server_url) as (first, second):
+        await first.play("resign")
+        await second.receive_until(lambda scene: scene.phase is Phase.FINISHED)
+        await second.send(GetRecord())
+        record = await second.receive_a(MatchRecord)
+    assert int(record.match[-1], 16) == keys.bucket(first.room)
+
+
 async def test_a_rematch_keeps_the_room_and_its_spectators(server_url: str) -> None:
     async with racing_players(server_url) as (first, second), open_client(server_url) as spectator:
         await spectator.enter(Watch(room=first.room))

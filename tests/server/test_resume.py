@@ -7,6 +7,7 @@ import signal
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -301,7 +302,7 @@ async def test_a_spectator_is_never_shown_less_than_the_log_holds(server_url: st
 async def append_elsewhere(redis: BatchingRedis, room: str, command: Command) -> None:
     """Append as another process does, without a wake-up."""
     steps = await read_steps(redis, room)
-    events = decide(steps[-1].after, command, KEY.draw_round)
+    events = decide(steps[-1].after, command, partial(KEY.draw_round, room))
     assert isinstance(events, tuple)
     log = Log(redis)
     async with log.sending():

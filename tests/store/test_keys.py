@@ -2,6 +2,9 @@
 
 from types import FunctionType
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from fairest_server.store import daily_keys, keys, players, tournament_keys
 
 DAY = 86_400
@@ -73,7 +76,7 @@ NAMES = [
     (keys.player_rooms("aa"), "fairest:rooms:aa"),
     (keys.last_opponent("aa"), "fairest:opponent:aa"),
     (keys.name("Ann"), "fairest:name:ann"),
-    (keys.record("ab"), "fairest:record:ab"),
+    (keys.record("ab"), "fairest:{11}:record:ab"),
     (daily_keys.UNOPENED, "fairest:{0}:daily:unopened"),
     (daily_keys.deal("2026-01-05", "easy"), "fairest:{0}:daily:deal:2026-01-05:easy"),
     (daily_keys.attempts("2026-01-05", "easy"), "fairest:{0}:daily:attempts:2026-01-05:easy"),
@@ -117,8 +120,20 @@ def list_keys() -> list[str]:
         for module in (keys, daily_keys, tournament_keys)
         for name, value in vars(module).items()
         if (name.isupper() and isinstance(value, str))
-        or (isinstance(value, FunctionType) and name not in ("bucket", "of_room"))
+        or (isinstance(value, FunctionType) and name not in ("bucket", "of_room", "round_id"))
     ]
+
+
+@given(st.binary(min_size=16, max_size=16), st.integers(0, 99))
+def test_the_record_of_a_match_has_the_hash_tag_of_its_room(drawn: bytes, number: int) -> None:
+    room = f"room-{number}"
+    match_id = keys.round_id(room, drawn).hex()
+    assert keys.record(match_id).startswith(f"fairest:{{{keys.bucket(room)}}}:")
+
+
+@given(st.binary(min_size=16, max_size=16))
+def test_the_id_of_a_round_is_as_drawn_but_for_its_last_digit(drawn: bytes) -> None:
+    assert keys.round_id(ROOM, drawn).hex() == f"{drawn.hex()[:-1]}8"
 
 
 def test_the_keys_of_a_room_are_those_of_the_room_and_of_its_bucket() -> None:

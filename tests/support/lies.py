@@ -20,7 +20,7 @@ from fairest_protocol.messages.refusals import Breach, CloseCode, Refusal
 from fairest_protocol.messages.scene import Scene
 from fairest_protocol.value import replace
 from fairest_server.room.state import RoomState
-from tests.support.lying_server import EPOCH_MS, Line, LyingServer, pick, refusal, snapshot
+from tests.support.lying_server import EPOCH_MS, ROOM, Line, LyingServer, pick, refusal, snapshot
 from tests.support.races import KEY
 
 Lie = Callable[[LyingServer, RoomState, random.Random], Awaitable["Story"]]
@@ -281,7 +281,7 @@ async def open_another(liar: LyingServer, state: RoomState, chance: random.Rando
     """Open another round, signed as it should be, before this one has ended: of a new match, or as the next of this."""
     round_ = _open_round(state)
     match, number = pick(chance, [(None, 1), (round_.match_id, round_.number + 1), (round_.match_id, round_.number)])
-    drawn = KEY.draw_round(match, number, liar.options.terms())
+    drawn = KEY.draw_round(ROOM, match, number, liar.options.terms())
     opened = liar.opening_of(drawn, match, number)
     for line in liar.lines:
         await line.show(opened)

@@ -7,7 +7,6 @@ from redis.asyncio import Redis
 from fairest_protocol.calculation.record import Record
 from fairest_protocol.value import replace
 from fairest_server.room.match_record import record_last_match
-from fairest_server.store import keys
 from fairest_server.store.records import RecordStore
 from tests.support.races import KEY, Table, raced
 
@@ -58,5 +57,5 @@ async def store_records(redis: Redis, count: int, days_ago: float = 100, first: 
 
 async def stored_matches(redis: Redis) -> set[str]:
     """Return the ids of the matches whose records are in a single Redis."""
-    prefix = keys.record("")
-    return {key.decode().removeprefix(prefix) async for key in redis.scan_iter(match=f"{prefix}*", count=1000)}
+    found = redis.scan_iter(match=RecordStore.key_pattern, count=1000)
+    return {key.decode().rpartition(":")[2] async for key in found}

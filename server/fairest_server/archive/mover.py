@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
@@ -11,12 +12,13 @@ from redis.exceptions import ResponseError
 
 from fairest_server.archive.record_archive import RecordArchive
 from fairest_server.archive.record_proof import BrokenRecord
+from fairest_server.store import keys
 from fairest_server.store.records import RecordStore
 from fairest_server.store.redis.cluster_client import nodes_of
 
 AT_ONCE: Final = 8
 """Records under way at the same time: object storage takes a tenth of a second for each step of one."""
-_PREFIX: Final = RecordStore.key_pattern.removesuffix("*").encode()
+_MATCH_ID: Final = re.compile("[0-9a-f]{32}")
 
 
 @dataclass(slots=True)
@@ -50,7 +52,9 @@ async def move_records(
         cursor: Any = None
         while cursor != 0:
             cursor, found = await node.scan(cursor or 0, match=RecordStore.key_pattern, count=500)
-            old = await _finished_before(records, moved, [_match_id(key) for key in found], finished_before_ms)
+            names = [cast("bytes", key).decode(errors="replace") for key in found]
+            matches = [match_id for name in names if (match_id := _match_id(moved, name))]
+            old = await _finished_before(records, moved, matches, finished_before_ms)
             for start in range(0, len(old), AT_ONCE):
                 await asyncio.gather(*(_move(records, archive, moved, each) for each in old[start : start + AT_ONCE]))
                 on_progress(moved)
@@ -92,5 +96,10 @@ async def _move(records: RecordStore, archive: RecordArchive, moved: Moved, matc
         moved.moved += 1
 
 
-def _match_id(key: object) -> str:
-    return cast("bytes", key).removeprefix(_PREFIX).decode(errors="replace")
+def _match_id(moved: Moved, key: str) -> str | None:
+    """Return the match of a record by its key; None for a key that no server writes, which counts as broken."""
+    match_id = key.rpartition(":")[2]
+    if _MATCH_ID.fullmatch(match_id) and keys.record(match_id) == key:
+        return match_id
+    moved.broken.append(f"{key}: no record has such a key")
+    return None

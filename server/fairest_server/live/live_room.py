@@ -215,7 +215,7 @@ class LiveRoom:
             proposal = propose(
                 self.requests.in_flight,
                 self.state,
-                services.draw_round,
+                partial(services.draw_round, self.code),
                 now_ms=window.now_ms,
                 tag=f"{getrandbits(32):08x}",
             )

@@ -18,7 +18,7 @@ from fairest_server.live.log_reader import LogReader, read_steps
 from fairest_server.live.proposal import Request
 from fairest_server.live.record_maker import RecordMaker
 from fairest_server.live.redis_clock import RedisClock
-from fairest_server.live.room_services import RoomServices
+from fairest_server.live.room_services import DrawRoundIn, RoomServices
 from fairest_server.live.room_tasks import RoomTasks
 from fairest_server.live.slices import Slices
 from fairest_server.live.step_finder import StepFinder
@@ -27,7 +27,6 @@ from fairest_server.live.timers import Timers
 from fairest_server.ops import metrics
 from fairest_server.ops.events import Event
 from fairest_server.room.commands import Disconnect, MarkRecorded, Pause
-from fairest_server.room.decide import DrawRound
 from fairest_server.room.state import awaits_step
 from fairest_server.room.steps import LogSlice, Step
 from fairest_server.store.log import Log
@@ -50,7 +49,7 @@ class RoomRegistry:
         listening: Redis,
         step_finder: StepFinder,
         *,
-        draw_round: DrawRound,
+        draw_round: DrawRoundIn,
         welcome: Callable[[LiveRoom, Subscriber], None],
         on_steps: Callable[[str, Sequence[Step]], None],
         closed_room_seconds: int,

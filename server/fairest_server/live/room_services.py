@@ -8,13 +8,17 @@ from fairest_server.live.redis_clock import CLOCK_SKEW_MS, RedisClock
 from fairest_server.live.spectator_fanout import Later
 from fairest_server.live.subscribers import Subscriber
 from fairest_server.room.commands import Pause
-from fairest_server.room.decide import DrawRound
+from fairest_server.room.events import RoundOpened
 from fairest_server.room.state import RoomState
 from fairest_server.room.steps import Step
 from fairest_server.store.append_queue import Writer
 
 Room = TypeVar("Room")
 """The class of the rooms, `LiveRoom`, which imports this module."""
+
+
+DrawRoundIn = Callable[[str, bytes | None, int, str], RoundOpened]
+"""`DrawRound` of the room with this code: an id of a round says in which bucket its room is."""
 
 
 class Enqueue(Protocol):
@@ -32,8 +36,8 @@ class RoomServices(Generic[Room]):
     """Redis' clock. If Redis was not heard lately, it gives no decision window, and nothing is decided."""
     enqueue: Enqueue
     """Puts the room into the append queue, which will call its `build_append`, then `on_append_result`."""
-    draw_round: DrawRound
-    """Draws the id and the secret of a new round."""
+    draw_round: DrawRoundIn
+    """Draws the id and the secret of a new round of a room."""
     later: Later
     read_log: Callable[[Room, int], None]
     """Reads the room's log after an index, in a task, and hands the entries to `LiveRoom.on_log_read`."""

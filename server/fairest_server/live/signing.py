@@ -26,6 +26,7 @@ from fairest_protocol.messages.rounds import RoundsHead
 from fairest_protocol.value import replace
 from fairest_server.ops.events import Event
 from fairest_server.room.events import RoundOpened
+from fairest_server.store import keys
 from fairest_server.store.signing_key import copy_private_key, load_private_key, read_copied_key
 
 _LOG = structlog.get_logger(__name__)
@@ -39,9 +40,12 @@ class SigningKey:
         self.private = private
         self.public = self._key.public_key().public_bytes_raw()
 
-    def draw_round(self, match_id: bytes | None, number: int, terms: str) -> RoundOpened:
-        """Draw a new round, its id and its secret, from the system's random source, and sign it with its place."""
-        round_id, secret = secrets.token_bytes(ROUND_ID_BYTES), secrets.token_bytes(SECRET_BYTES)
+    def draw_round(self, room: str, match_id: bytes | None, number: int, terms: str) -> RoundOpened:
+        """Draw a new round, its id and its secret, from the system's random source, and sign it with its place.
+
+        `room` is the code of its room.
+        """
+        round_id, secret = keys.round_id(room, secrets.token_bytes(ROUND_ID_BYTES)), secrets.token_bytes(SECRET_BYTES)
         return self.open_round(round_id, secret, match_id, number, terms)
 
     def open_round(
@@ -99,9 +103,9 @@ class DeploymentKey:
         """The 32 bytes with which others check signatures."""
         return self._key.public
 
-    def draw_round(self, match_id: bytes | None, number: int, terms: str) -> RoundOpened:
+    def draw_round(self, room: str, match_id: bytes | None, number: int, terms: str) -> RoundOpened:
         """Draw a new round and sign it, as `SigningKey.draw_round` does."""
-        return self._key.draw_round(match_id, number, terms)
+        return self._key.draw_round(room, match_id, number, terms)
 
     def open_round(
         self, round_id: bytes, secret: bytes, match_id: bytes | None, number: int, terms: str

@@ -9,7 +9,9 @@ from typing import Final
 from fairest_protocol.value import Value
 
 BUCKETS: Final = 16
-"""Rooms are spread over this many hash tags. Changing it orphans the rooms of a running deployment."""
+"""Rooms are spread over this many hash tags. Changing it orphans the rooms of a running deployment, and the last
+hexadecimal digit of a match's id is the number of one.
+"""
 
 PLAYER_SECONDS: Final = 400 * 86_400
 """How long a player is kept after its last hello."""
@@ -107,6 +109,14 @@ removed after RATED_DAYS.
 def bucket(room: str) -> int:
     """Return the number of a room's bucket."""
     return zlib.crc32(room.encode()) % BUCKETS
+
+
+def round_id(room: str, drawn: bytes) -> bytes:
+    """Return an id for a round in this room: the bytes `drawn`, with the number of the room's bucket as the last digit.
+
+    A match has the id of its first round, so its record has the hash tag of its room.
+    """
+    return drawn[:-1] + bytes([drawn[-1] & 0xF0 | bucket(room)])
 
 
 def log(room: str) -> str:
@@ -283,5 +293,8 @@ def name(text: str) -> str:
 
 
 def record(match_id: str) -> str:
-    """String: the record of a finished match, as the lines of its file. Expires after RECORD_SECONDS."""
-    return f"fairest:record:{match_id}"
+    """String of a bucket: the record of a finished match of its rooms, as the lines of its file. Expires after
+    RECORD_SECONDS. The last digit of the id is the bucket.
+    """
+    # A node that fails over and loses the end of a race, which is in the log, loses the record behind it as well.
+    return f"fairest:{{{int(match_id[-1], BUCKETS)}}}:record:{match_id}"

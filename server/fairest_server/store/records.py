@@ -17,7 +17,7 @@ HEAD_BYTES: Final = 1024
 class RecordStore:
     """Records by match id. A record that is stored is never written again. Every method raises RedisError."""
 
-    key_pattern: Final = keys.record("*")
+    key_pattern: Final = "fairest:{*}:record:*"
     """The pattern of the keys of all records."""
 
     def __init__(self, redis: Redis) -> None:
