@@ -17,6 +17,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidMessage
 
 from benchmarks.histories.board import Chooser
+from benchmarks.histories.habits import AWAY_SECONDS, Habits
 from benchmarks.histories.history import Event, History, Message
 from benchmarks.histories.scene import Knowledge
 from benchmarks.histories.sealing import entropy_hash
@@ -25,32 +26,9 @@ ANSWER_SECONDS = 20.0
 """A connection that leaves a request unanswered for as long is given up, and that is a problem."""
 WAIT_SECONDS = 0.1, 1.0
 """Between two attempts to connect, and before a message is sent again: at first, and at most."""
-AWAY_SECONDS = 3.0, 9.0
-"""At least and at most."""
-AGAIN = "try_again", "in_doubt"
-"""Codes of refusals after which the same message is sent again."""
+AGAIN = "try_again", "in_doubt", "no_record"
+"""Codes of refusals after which the same message is sent again; a record is stored just after the end of a match."""
 ENTERING = "create", "join", "watch", "resume"
-
-
-@dataclass
-class Habits:
-    """How often a client does what a good one would not do."""
-
-    pace_seconds: float = 0.04
-    illegal: float = 0.03
-    ahead: float = 0.15
-    twice: float = 0.03
-    same_number: float = 0.01
-    """Another move under the number of the last accepted one."""
-    drop: float = 0.004
-    stay_away: float = 0.05
-    """The share of dropped connections after which the client is away for `AWAY_SECONDS`."""
-    go_back: float = 0.5
-    """The share of returns that resume at a random earlier position."""
-    wander: float = 0.02
-    """A spectator leaves, and watches again on the same connection."""
-    another_move: float = 0.5
-    """The share of `try_again` after which another move is sent under the same number."""
 
 
 @dataclass(eq=False)
@@ -70,6 +48,7 @@ class Client:
     matches: int = 1
     habits: Habits = field(default_factory=Habits)
     records: list[list[str]] = field(default_factory=list)
+    """One for each match, as the server makes it of the room's log."""
     knowledge: Knowledge = field(default_factory=Knowledge)
     problems: list[str] = field(default_factory=list)
     is_done: bool = False
@@ -86,6 +65,8 @@ class Client:
     _sent_once: set[str] = field(default_factory=set)
     """The requests that were sent on this connection and have no answer if nothing changes."""
     _again: Message | None = None
+    _compared: list[str] | None = None
+    """The last record with which the one that the server keeps, and shows to everybody, was compared."""
     _is_inside: bool = False
     _last: Message | None = None
     _last_received_s: float = 0.0
@@ -125,6 +106,9 @@ class Client:
         self._waiting.clear()
         self._sent_once.clear()
         self._is_inside, self._last, self._again = False, None, None
+        if self._has_record():
+            # The server may have lost the end of the match, and go on with the race.
+            self.records.pop()
         by = "server"
         try:
             await self._send(socket, {"type": "hello"} | ({"token": self._token} if self._token else {}))
@@ -197,12 +181,19 @@ class Client:
             case "refused":
                 self._handle_refused(message)
             case "record":
-                self._answered("get_record")
-                self.records.append(message["lines"])
+                self._take_record(self._answered("get_record") or {}, message["lines"])
             case "left":
                 if not self._answered("leave"):
                     self.is_lost = True
                 self._is_inside = False
+
+    def _take_record(self, asked: Message, lines: list[str]) -> None:
+        if "match" not in asked:
+            self.records.append(lines)
+            return
+        self._compared = self.records[-1]
+        if lines != self.records[-1]:
+            self.problems.append(f"{self.viewer}: the stored record of {asked['match']} is not that of the room's log")
 
     def _enters(self, room: str) -> None:
         self.room, self._is_inside = room, True
@@ -281,6 +272,9 @@ class Client:
             case "finished" | "waiting" if known.match_is_over:
                 if not self._has_record():
                     await self._send(socket, {"type": "get_record"})
+                elif self._compared is not self.records[-1]:
+                    match_id = json.loads(self.records[-1][0])["match"]
+                    await self._send(socket, {"type": "get_record", "match": match_id})
                 elif len(self.records) >= self.matches or None in known.names:
                     self.is_done = True
                 else:

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from benchmarks.histories.checker import Verdict, check
-from benchmarks.histories.client import Client, Habits
+from benchmarks.histories.client import Client
+from benchmarks.histories.habits import Habits
 from benchmarks.histories.history import Message, Run
 
 ALONE_SECONDS = 30.0

@@ -9,7 +9,19 @@ import pytest
 import benchmarks.histories
 
 FOLDER = Path(benchmarks.histories.__file__).parent
-INDEPENDENT = "board", "checker", "client", "clocks", "history", "horizon", "reading", "records", "scene", "sealing"
+INDEPENDENT = (
+    "board",
+    "checker",
+    "client",
+    "clocks",
+    "habits",
+    "history",
+    "horizon",
+    "reading",
+    "records",
+    "scene",
+    "sealing",
+)
 ALLOWED = {"websockets", *sys.stdlib_module_names}
 
 
