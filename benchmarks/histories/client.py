@@ -106,9 +106,7 @@ class Client:
         self._waiting.clear()
         self._sent_once.clear()
         self._is_inside, self._last, self._again = False, None, None
-        if self._has_record():
-            # The server may have lost the end of the match, and go on with the race.
-            self.records.pop()
+        self._forget_record()
         by = "server"
         try:
             await self._send(socket, {"type": "hello"} | ({"token": self._token} if self._token else {}))
@@ -195,6 +193,11 @@ class Client:
         if lines != self.records[-1]:
             self.problems.append(f"{self.viewer}: the stored record of {asked['match']} is not that of the room's log")
 
+    def _forget_record(self) -> None:
+        """Forget the record of the round that was shown last: a fail-over may have lost the end of its match."""
+        if self._has_record():
+            self.records.pop()
+
     def _enters(self, room: str) -> None:
         self.room, self._is_inside = room, True
         self.entered.set()
@@ -253,6 +256,7 @@ class Client:
             if self.chance.random() < self.habits.wander:
                 await self._send(socket, {"type": "leave"})
         elif self.knowledge.phase == "racing":
+            self._forget_record()
             await self._race(socket)
         else:
             await self._prepare(socket)
