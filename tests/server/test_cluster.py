@@ -10,15 +10,18 @@ from pathlib import Path
 
 import pytest
 
+from fairest_protocol.calculation.record_parser import read_record
 from fairest_protocol.messages.entries import Paused
-from fairest_protocol.messages.from_client import Create, GetLobby, Hello, Resume
-from fairest_protocol.messages.from_server import FromServer, LobbyPage, Refused, Snapshot, View, Welcome
+from fairest_protocol.messages.fields import Phase
+from fairest_protocol.messages.from_client import Create, GetLobby, GetRecord, Hello, Resume
+from fairest_protocol.messages.from_server import FromServer, LobbyPage, MatchRecord, Refused, Snapshot, View, Welcome
 from fairest_protocol.messages.refusals import Refusal
 from fairest_server.app import StartError, running
 from fairest_server.live.redis_clock import MAX_CLOCK_AGE_SECONDS
 from fairest_server.settings import Settings
 from fairest_server.store import keys
 from fairest_server.store.log import Log
+from fairest_server.store.records import RecordStore
 from fairest_server.store.redis.clients import make_client
 from tests.support.bots import Match, start_match
 from tests.support.faulty_link import let_fault_last
@@ -204,6 +207,42 @@ async def test_a_race_goes_on_when_a_replica_takes_the_place_of_its_node() -> No
             await until(has_taken_over, "the replica is the master")
             master.kill()
             assert await problems(cluster, match) == []
+
+
+@pytest.mark.long
+async def test_a_race_whose_end_a_replica_has_missed_has_the_record_of_its_other_end() -> None:
+    with redis_cluster(spares=1) as cluster:
+        async with two_servers(cluster) as urls, make_client(cluster.url) as redis:
+            async with racing_players(*urls) as (first, second):
+                master = cluster.owner(keys.log(first.room))
+                replica = cluster.replicate(master)
+                cluster.wait_until_in_step(master, replica)
+                cluster.cut_off_replicas(master)
+                await second.play("resign")
+                await second.receive_until(lambda scene: scene.phase is Phase.FINISHED)
+                await second.send(GetRecord())
+                match = (await second.receive_a(MatchRecord)).match
+                await until(lambda: redis.exists(keys.record(match)), "the record of the first end is stored")
+                master.kill()
+                replica.cluster("FAILOVER", "TAKEOVER")
+
+            async def is_racing() -> bool:
+                shown = await resume(urls[0], first.room, first.token)
+                return isinstance(shown, Snapshot) and shown.scene.phase is Phase.RACING
+
+            await until(is_racing, "the race goes on")
+            async with open_client(urls[0], token=first.token) as again:
+                await again.resume(first.room)
+                await again.play("resign")
+
+            async def is_the_other_end() -> None:
+                text = await RecordStore(redis).read(match)
+                assert text is not None
+                outcome = read_record(text.decode().split("\n")).rounds[-1].outcome
+                assert outcome is not None
+                assert outcome.winner == second.seat
+
+            await until(is_the_other_end, "the record of the other end is stored")
 
 
 async def test_a_node_of_a_cluster_is_not_accepted_as_a_single_redis(cluster: RedisCluster) -> None:

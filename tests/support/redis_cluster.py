@@ -112,6 +112,11 @@ class RedisCluster:
         """Wait until the replica has received everything that its master has."""
         _wait("the replica lags", lambda: _offset(master) == _offset(replica))
 
+    def cut_off_replicas(self, master: ClusterNode) -> None:
+        """Let the replicas of a master receive nothing from now on."""
+        master.call("ACL", "SETUSER", "default", "-psync", "-sync", "-replconf")
+        master.call("CLIENT", "KILL", "TYPE", "replica")
+
     def flush(self) -> None:
         """Delete all keys; the slots stay as they are."""
         for node in self.nodes:
