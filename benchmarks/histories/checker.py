@@ -101,8 +101,9 @@ def _compare_viewers(readings: Sequence[Reading]) -> Iterator[str]:
 
 
 def _last_loss_at_s(reading: Reading, readings: Sequence[Reading]) -> float:
-    """Return when this viewer was told of a loss last. One that has left before others were told need not be."""
-    after_it_s = [at_s for each in readings for at_s, _ in each.losses if at_s > reading.until_s]
+    """Return when this viewer was told of a loss last. One that was not in the room any more need not be."""
+    left_at_s = max(reading.inside_until_s, default=0.0)
+    after_it_s = [at_s for each in readings for at_s, _ in each.losses if at_s > left_at_s]
     return max([at_s for at_s, _ in reading.losses] + reading.dropped_at_s + after_it_s, default=0.0)
 
 

@@ -52,8 +52,6 @@ class Reading:
     inside_until_s: list[float] = field(default_factory=list)
     """The times at which it received something while it was in the room."""
     problems: list[str] = field(default_factory=list)
-    until_s: float = 0.0
-    """The time of its last event."""
 
 
 class Reader:
@@ -77,7 +75,6 @@ class Reader:
     def read(self) -> Reading:
         """Return the reading of the whole history."""
         for event in self._events:
-            self._reading.until_s = event.at_s
             if event.kind == "opened":
                 self._asked, self._open, self._is_inside = [], [], False
             elif event.kind == "sent":

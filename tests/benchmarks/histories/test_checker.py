@@ -250,6 +250,19 @@ def test_a_player_who_had_left_before_a_loss_need_not_be_told() -> None:
     assert check(run, loss_is_allowed=True).problems == []
 
 
+def test_a_player_who_was_away_during_a_loss_and_has_lost_its_seat_since_need_not_be_told() -> None:
+    run = _run_with_a_told_loss()
+    ends = [event for event in run.histories[0].events if event.connection == 2]
+    again = [replace(event, message=snapshot(1)) if event.kind == "received" else event for event in ends]
+    run.histories[1].events += again
+    refused = {"type": "refused", "to": "resume", "code": "not_seated", "number": None}
+    opened, sent, told = ends
+    run.histories[0].events = [event for event in run.histories[0].events if event.connection == 1]
+    run.histories[0].events += [replace(event, at_s=event.at_s + 1.0) for event in (opened, sent)]
+    run.histories[0].events.append(replace(told, at_s=told.at_s + 1.0, message=refused))
+    assert check(run, loss_is_allowed=True).problems == []
+
+
 def test_a_lost_move_is_counted_when_its_loss_was_told() -> None:
     assert len(check(_run_with_a_told_loss(), loss_is_allowed=True).lost_at_s) == 1
 
