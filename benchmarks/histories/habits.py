@@ -1,4 +1,4 @@
-"""What a client of a history does that a good one would not do."""
+"""The habits of a client in a history, which a good client does not have."""
 
 from dataclasses import dataclass
 
