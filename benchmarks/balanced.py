@@ -1,15 +1,16 @@
-"""One server process or two behind HAProxy, as deploy/haproxy.cfg has it but for the certificate."""
+"""One server process or two, or a control, behind HAProxy, as deploy/haproxy.cfg has it but for the certificate."""
 
 import asyncio
 import os
 import shutil
 import tempfile
 from asyncio.subprocess import DEVNULL
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from types import MappingProxyType
 
-from benchmarks.under_load import Processes, start_servers
+from benchmarks.under_load import Processes, control, start_servers
 from tests.support.ports import free_port
 from tests.support.processes import end_process, redis_process, serving_fleet
 from tests.support.waiting import until
@@ -22,32 +23,47 @@ HAPROXY = shutil.which("haproxy", path=f"{os.environ['PATH']}{os.pathsep}/usr/sb
 @asynccontextmanager
 async def serving_balanced(processes: int) -> AsyncIterator[Processes]:
     """Run one server or two on one Redis, and HAProxy before them, whose port is the one to load."""
-    assert HAPROXY is not None
-    with (
-        redis_process("--appendonly", "yes") as redis,
-        tempfile.TemporaryDirectory(prefix="fairest-") as folder,
-    ):
+    with redis_process("--appendonly", "yes") as redis:
         async with serving_fleet(redis.url) as fleet:
             ports = [await start_servers(fleet, 1, "--trusted-proxies", "127.0.0.1") for _ in range(processes)]
-            port, text = free_port(), CONFIGURATION.read_text()
-            changes = {
-                "bind :443 ssl crt /etc/haproxy/fairest.pem alpn http/1.1": f"bind 127.0.0.1:{port}",
-                "server one 127.0.0.1:8765": f"server one 127.0.0.1:{ports[0]}",
-                "server two 127.0.0.1:8766": f"server two 127.0.0.1:{ports[-1]}",
-            }
-            for old, new in changes.items():
-                assert old in text, f"{CONFIGURATION.name} has no {old!r} any more"
-                text = text.replace(old, new)
-            configuration = Path(folder) / "haproxy.cfg"
-            configuration.write_text(text)
-            balancer = await asyncio.create_subprocess_exec(
-                *(HAPROXY, "-db", "-f", str(configuration)), stdout=DEVNULL, stderr=DEVNULL
-            )
-            try:
-                await _accepting(port)
+            async with _balancing(ports) as port:
                 yield Processes(tuple(each.pid for each in fleet.processes.values()), redis.pid, port)
-            finally:
-                await end_process(balancer)
+
+
+@asynccontextmanager
+async def control_balanced(kind: str) -> AsyncIterator[Processes]:
+    """Run one of `benchmarks.controls`, and HAProxy before it. It has no page that says whether it is ready."""
+    async with control(kind) as served, _balancing([served.port], {"option httpchk GET /readyz": ""}) as port:
+        yield Processes(served.servers, served.redis, port)
+
+
+@asynccontextmanager
+async def _balancing(
+    ports: Sequence[int], more_changes: Mapping[str, str] = MappingProxyType({})
+) -> AsyncIterator[int]:
+    """Run HAProxy before the servers on these ports, one or two; yield its port."""
+    assert HAPROXY is not None
+    port, text = free_port(), CONFIGURATION.read_text()
+    changes = {
+        "bind :443 ssl crt /etc/haproxy/fairest.pem alpn http/1.1": f"bind 127.0.0.1:{port}",
+        "server one 127.0.0.1:8765": f"server one 127.0.0.1:{ports[0]}",
+        "server two 127.0.0.1:8766": f"server two 127.0.0.1:{ports[-1]}",
+        **more_changes,
+    }
+    for old, new in changes.items():
+        assert old in text, f"{CONFIGURATION.name} has no {old!r} any more"
+        text = text.replace(old, new)
+    with tempfile.TemporaryDirectory(prefix="fairest-") as folder:
+        configuration = Path(folder) / "haproxy.cfg"
+        configuration.write_text(text)
+        balancer = await asyncio.create_subprocess_exec(
+            *(HAPROXY, "-db", "-f", str(configuration)), stdout=DEVNULL, stderr=DEVNULL
+        )
+        try:
+            await _accepting(port)
+            yield port
+        finally:
+            await end_process(balancer)
 
 
 async def _accepting(port: int) -> None:

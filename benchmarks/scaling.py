@@ -7,7 +7,8 @@ turns, each between two measurements of a hundred rooms; a ratio is formed to th
 equally fast for long.
 The second is measured saturated; two workers share two cores with Redis and with the load. Two servers that know
 nothing of each other, each with half of the rooms and a load of its own, are the control: what they cost more than one
-process does not come from the work that workers share.
+process does not come from the work that workers share. Two of the hand-written race behind a balancer each are the
+control for those that send every message by itself.
 """
 
 import asyncio
@@ -19,7 +20,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from unittest.mock import patch
 
-from benchmarks.balanced import HAPROXY, serving_balanced
+from benchmarks.balanced import HAPROXY, control_balanced, serving_balanced
 from benchmarks.figure import Figure, median_of
 from benchmarks.under_load import Cost, Loader, Processes, loading, serving, serving_kind
 
@@ -90,6 +91,8 @@ async def _measure_workers() -> list[Figure]:
         kinds["1_balanced"] = lambda: _saturate(serving_balanced(1), moves_first=True)
         kinds["2_balanced"] = lambda: _saturate(serving_balanced(2), moves_first=True)
         kinds["2_balanced_strangers"] = lambda: _saturate_strangers(lambda: serving_balanced(1), moves_first=True)
+        kinds["1_handwritten"] = lambda: _saturate(control_balanced("handwritten"), "echo")
+        kinds["2_handwritten"] = lambda: _saturate_strangers(lambda: control_balanced("handwritten"), "echo")
     costs: dict[str, list[Cost]] = {kind: [] for kind in kinds}
     for _ in range(REPEATS):
         for kind, saturate in kinds.items():
@@ -105,7 +108,8 @@ async def _measure_workers() -> list[Figure]:
         number, _, arrangement = kind.partition("_")
         if number == "1":
             continue
-        base = costs["1_balanced" if arrangement.startswith("balanced") else "1"]
+        before = arrangement.partition("_")[0]
+        base = costs[f"1_{before}" if f"1_{before}" in costs else "1"]
         ratios = [two.server_us / one.server_us for one, two in zip(base, each, strict=True)]
         goal = (f"<= {MOST_RATIO}", MOST_RATIO.__ge__) if arrangement in WITH_GOAL else ()
         figures += median_of("_".join(filter(None, ("workers_ratio", arrangement))), ratios, "", *goal)
@@ -146,11 +150,13 @@ async def _rest(load: Loader) -> Cost:
     return rested
 
 
-async def _saturate(servers: AbstractAsyncContextManager[Processes], *, moves_first: bool = False) -> Cost:
+async def _saturate(
+    servers: AbstractAsyncContextManager[Processes], load_kind: str = "race", *, moves_first: bool = False
+) -> Cost:
     """Return the cost of a move. With `moves_first` all players connect again at the addresses of their rooms, as the
     clients of people do before a race; those of the load stay where they created a room.
     """
-    async with servers as served, loading("race", served, WORKERS_ROOMS) as load:
+    async with servers as served, loading(load_kind, served, WORKERS_ROOMS) as load:
         if moves_first:
             await load.resume()
         await load.move(4)
@@ -158,15 +164,15 @@ async def _saturate(servers: AbstractAsyncContextManager[Processes], *, moves_fi
 
 
 async def _saturate_strangers(
-    serve: Callable[[], AbstractAsyncContextManager[Processes]], *, moves_first: bool = False
+    serve: Callable[[], AbstractAsyncContextManager[Processes]], load_kind: str = "race", *, moves_first: bool = False
 ) -> Cost:
-    """Return the cost of a move on two servers, each on a Redis of its own, half of the rooms on each."""
+    """Return the cost of a move on two servers that share nothing, half of the rooms on each."""
     rooms = WORKERS_ROOMS // 2
     async with (
         serve() as one,
         serve() as other,
-        loading("race", one, rooms) as first,
-        loading("race", other, rooms) as second,
+        loading(load_kind, one, rooms) as first,
+        loading(load_kind, other, rooms) as second,
     ):
         if moves_first:
             await asyncio.gather(first.resume(), second.resume())
