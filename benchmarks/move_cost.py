@@ -111,8 +111,8 @@ def _loading(kind: str, served: Processes, rooms: int, pace_seconds: float) -> A
 async def _end_races() -> float:
     """CPU time of the end of a race beyond its moves: the record made, signed, stored and counted for the ratings.
 
-    A move counts as it did before in the same races. What the server takes in the same time afterwards, when nothing is
-    left to do, is subtracted.
+    Each of the last moves counts as much as one before in the same races. The time that the server takes at rest, when
+    nothing is left to do, is subtracted.
     """
     async with serving() as served, loading("race", served, ROOMS) as load:
         await load.move(FIRST_MOVES)
