@@ -7,8 +7,8 @@ turns, each between two measurements of a hundred rooms; a ratio is formed to th
 equally fast for long.
 The second is measured saturated; two workers share two cores with Redis and with the load. Two servers that know
 nothing of each other, each with half of the rooms and a load of its own, are the control: what they cost more than one
-process does not come from the work that workers share. Two of the hand-written race behind a balancer each are the
-control for those that send every message by itself.
+process does not come from the work that workers share. Two hand-written races and two core races, which store
+their moves in batches as ours does, with a balancer each, say what the balancer itself makes dearer.
 """
 
 import asyncio
@@ -93,6 +93,8 @@ async def _measure_workers() -> list[Figure]:
         kinds["2_balanced_strangers"] = lambda: _saturate_strangers(lambda: serving_balanced(1), moves_first=True)
         kinds["1_handwritten"] = lambda: _saturate(control_balanced("handwritten"), "echo")
         kinds["2_handwritten"] = lambda: _saturate_strangers(lambda: control_balanced("handwritten"), "echo")
+        kinds["1_core"] = lambda: _saturate(control_balanced("core"), "echo")
+        kinds["2_core"] = lambda: _saturate_strangers(lambda: control_balanced("core"), "echo")
     costs: dict[str, list[Cost]] = {kind: [] for kind in kinds}
     for _ in range(REPEATS):
         for kind, saturate in kinds.items():
@@ -108,8 +110,8 @@ async def _measure_workers() -> list[Figure]:
         number, _, arrangement = kind.partition("_")
         if number == "1":
             continue
-        before = arrangement.partition("_")[0]
-        base = costs[f"1_{before}" if f"1_{before}" in costs else "1"]
+        alone = f"1_{arrangement.partition('_')[0]}"
+        base = costs[alone if alone in costs else "1"]
         ratios = [two.server_us / one.server_us for one, two in zip(base, each, strict=True)]
         goal = (f"<= {MOST_RATIO}", MOST_RATIO.__ge__) if arrangement in WITH_GOAL else ()
         figures += median_of("_".join(filter(None, ("workers_ratio", arrangement))), ratios, "", *goal)
