@@ -83,7 +83,8 @@ async def serving_workers(count: int) -> AsyncIterator[tuple[str, int, Path]]:
         try:
             yield url, supervisor.pid, Path(folder)
         finally:
-            supervisor.terminate()
+            if supervisor.returncode is None:
+                supervisor.terminate()
             await supervisor.wait()
 
 
@@ -228,11 +229,13 @@ async def control(kind: str, wrapper: Sequence[str] = ()) -> AsyncIterator[Proce
             port = await process.stdout.readline()
             if not port:
                 raise RuntimeError(
-                    f"the control {kind!r} has ended before it listened; {shlex.join(command)} shows why"
+                    f"the control {kind!r} has ended with code {await process.wait()} before it listened; "
+                    f"{shlex.join(command)} shows why"
                 )
             yield Processes((process.pid,), redis.pid if redis else None, int(port))
         finally:
-            process.kill()
+            if process.returncode is None:
+                process.kill()
             await process.wait()
 
 

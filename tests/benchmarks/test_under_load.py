@@ -18,6 +18,6 @@ async def test_a_server_that_never_answers_ends_the_measurement(monkeypatch: pyt
 
 
 async def test_a_control_that_does_not_start_is_named() -> None:
-    with pytest.raises(RuntimeError, match="the control 'unheard' has ended"):
+    with pytest.raises(RuntimeError, match="the control 'unheard' has ended with code 1 before it listened"):
         async with control("unheard"):
             pass
