@@ -62,7 +62,7 @@ class Appends(asyncio.Protocol):
             group = rooms[start : start + MAX_TOGETHER]
             words = [word for room in group for word in room.build()]
             commands.append(
-                pack(("EVALSHA", SCRIPT.sha, len(group), *(room.key for room in group), len(group), *words))
+                pack(("EVALSHA", SCRIPT.sha, len(group), *(room.key for room in group), len(group), 0, *words))
             )
         self.transport.write(b"".join(commands))
 

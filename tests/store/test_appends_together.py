@@ -2,15 +2,18 @@
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from typing import Any, cast
 
 import pytest
 
 from fairest_protocol.calculation.moves import MOVES
+from fairest_protocol.value import replace
 from fairest_server.room.events import Played
 from fairest_server.room.steps import LogSlice
 from fairest_server.store import keys
+from fairest_server.store.append_queue import MAX_BATCH
 from fairest_server.store.appends import MAX_TOGETHER, Answer, Append, Reply
 from fairest_server.store.log import Log
 from fairest_server.store.log_entries import parse_wakeup
@@ -56,7 +59,9 @@ async def log(redis: BatchingRedis) -> AsyncIterator[Log]:
         yield log
 
 
-async def test_up_to_25_appends_share_a_script() -> None:
+async def count_scripts(appends: Sequence[Append]) -> int:
+    """Return the number of scripts that make these appends in one batch."""
+
     async def scripts(client: BatchingRedis) -> int:
         return int((await client.info("commandstats"))["cmdstat_evalsha"]["calls"])
 
@@ -66,8 +71,17 @@ async def test_up_to_25_appends_share_a_script() -> None:
             async with log.sending():
                 await append_once(log, Append(FIRST, 0, "", "t1", (MOVE,)))
                 before = await scripts(client)
-                await append_together(log, first_appends(51))
-                assert await scripts(client) - before == 3
+                await append_together(log, appends)
+                return await scripts(client) - before
+
+
+async def test_up_to_25_appends_share_a_script() -> None:
+    assert await count_scripts(first_appends(MAX_BATCH)) == MAX_BATCH / 25
+
+
+async def test_up_to_25_appends_that_other_processes_may_wait_for_share_a_script() -> None:
+    shared = [replace(append, is_shared=True) for append in first_appends(MAX_BATCH)]
+    assert await count_scripts(shared) == MAX_BATCH / 25
 
 
 async def test_each_of_many_appends_is_in_its_own_log(log: Log) -> None:
@@ -128,19 +142,54 @@ async def test_a_next_check_among_moves_is_that_of_its_room(log: Log) -> None:
     assert await log.due_rooms(overdue_ms=0) == [due]
 
 
+@asynccontextmanager
+async def subscribed(redis: BatchingRedis, rooms: Sequence[str]) -> AsyncIterator[Callable[[], Awaitable[LogSlice]]]:
+    """Subscribe to the wake-ups of these rooms; yield a function that waits for the next one."""
+    pubsub = (await owner_of(redis, keys.wakeup_channel(rooms[0]))).pubsub(ignore_subscribe_messages=True)
+    subscribe = pubsub.ssubscribe if await is_sharded(redis) else pubsub.subscribe
+    await subscribe(*map(keys.wakeup_channel, rooms))
+    for _ in rooms:
+        await pubsub.get_message(timeout=1)
+
+    async def receive() -> LogSlice:
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while (message := await pubsub.get_message(timeout=None)) is None:
+                continue
+        return parse_wakeup(message["data"])
+
+    yield receive
+    await pubsub.aclose()  # type: ignore[no-untyped-call]
+
+
 async def test_a_shared_append_among_moves_is_published_alone(log: Log, redis: BatchingRedis) -> None:
     one, shared, other = rooms(3)
-    pubsub = (await owner_of(redis, keys.wakeup_channel(shared))).pubsub(ignore_subscribe_messages=True)
-    await (pubsub.ssubscribe if await is_sharded(redis) else pubsub.subscribe)(keys.wakeup_channel(shared))
-    await pubsub.get_message(timeout=1)
     appends = [
         Append(one, 0, "", "t1", (MOVE,)),
         Append(shared, 0, "", "t2", (MOVE, MOVE), is_shared=True),
         Append(other, 0, "", "t3", (MOVE,)),
     ]
-    await append_together(log, appends)
-    async with asyncio.timeout(PATIENCE_SECONDS):
-        while (message := await pubsub.get_message(timeout=None)) is None:
-            continue
-    assert parse_wakeup(message["data"]) == LogSlice("", await log.read(shared))
-    await pubsub.aclose()  # type: ignore[no-untyped-call]
+    async with subscribed(redis, (one, shared, other)) as receive:
+        await append_together(log, appends)
+        await append_once(log, Append(other, 1, "t3", "t4", (MOVE,), is_shared=True))
+        assert [await receive(), await receive()] == [
+            LogSlice("", await log.read(shared)),
+            LogSlice("t3", await log.read(other, after=1)),
+        ]
+
+
+async def test_each_of_several_shared_appends_is_published(log: Log, redis: BatchingRedis) -> None:
+    several = rooms(3)
+    appends = [Append(room, 0, "", f"t{room}", (MOVE,), is_shared=True) for room in several]
+    async with subscribed(redis, several) as receive:
+        await append_together(log, appends)
+        assert [await receive() for _ in several] == [LogSlice("", await log.read(room)) for room in several]
+
+
+async def test_a_shared_append_with_a_row_of_the_lobby_is_published(log: Log, redis: BatchingRedis) -> None:
+    one, listed, other = rooms(3)
+    appends = [Append(room, 0, "", "t1", (MOVE,), is_shared=True) for room in (one, listed, other)]
+    appends[1] = replace(appends[1], next_check_ms=7, listing=b"a row")
+    async with subscribed(redis, [listed]) as receive:
+        await append_together(log, appends)
+        assert await receive() == LogSlice("", await log.read(listed))
+    assert await cast("Any", redis.hgetall(keys.lobby(keys.bucket(FIRST)))) == {listed.encode(): b"a row"}

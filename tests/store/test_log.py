@@ -140,7 +140,7 @@ async def test_a_clock_before_2001_has_stamps_that_are_read_again(redis: Batchin
     log, tags = keys.log(ROOM), ("", "ab12cd34", "ef56ab78")
     for number in (0, 1):
         words = (f"{number} {tags[number]}\n", f"{number + 1} {tags[number + 1]}\n", 0, 0, 1, "0sa")
-        await redis.execute_command("EVAL", in_1970, 1, log, 1, *words)
+        await redis.execute_command("EVAL", in_1970, 1, log, 1, 0, *words)
     found = [(each.index, each.tag, each.at_ms) for each in await Log(redis).read(ROOM)]
     assert (in_1970 != text, found) == (True, [(1, "ab12cd34", 100_123), (2, "ef56ab78", 100_123)])
 
@@ -422,10 +422,10 @@ async def count_polled_in_one_turn(*writers: Recorded) -> int:
     return polled
 
 
-async def test_a_batch_holds_no_more_than_a_hundred_appends() -> None:
+async def test_a_batch_holds_no_more_than_fifty_appends() -> None:
     polled: list[str] = []
     writers = [Recorded(Append(f"room-{each}", 0, "", "t1", (MOVE,)), polled) for each in range(MAX_BATCH + 1)]
-    assert await count_polled_in_one_turn(*writers) == 100
+    assert await count_polled_in_one_turn(*writers) == 50
 
 
 async def test_writers_that_have_nothing_to_append_count_in_a_batch() -> None:

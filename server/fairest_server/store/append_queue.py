@@ -46,8 +46,12 @@ from fairest_server.store.redis.batch_connection import BatchConnection
 from fairest_server.store.redis.cluster_client import channel_commands
 from fairest_server.store.redis.scripts import Script
 
-MAX_BATCH: Final = 100
-"""Writers polled for one batch; to handle their results takes 10 to 15 ms. Heartbeats are sent between batches."""
+MAX_BATCH: Final = 50
+"""Writers polled for one batch; to handle their results takes some 5 ms. Heartbeats are sent between batches.
+
+A room that is polled takes no more moves until its result is handled, so that in larger batches fewer moves share an
+append (docs/decisions/0021-what-a-move-costs.md, step 53).
+"""
 
 
 class Writer(Protocol):

@@ -87,10 +87,12 @@ class Words(Value):
     """An append in the words of append.lua.
 
     `more_keys` and `more_words` are those that a move does not need; only the last append of a script can have them.
+    With `is_shared` the words name a channel, as those of all appends of its script do.
     """
 
     log: str
     words: Sequence[Any]
+    is_shared: bool = False
     more_keys: Sequence[str] = ()
     more_words: Sequence[Any] = ()
 
@@ -102,17 +104,16 @@ def words_of(keys: RoomKeys, append: Append) -> Words:
     words += (append.not_before_ms, append.not_after_ms, len(events), format_event(events[0]))
     for event in events[1:]:
         words.append(format_event(event))
+    is_shared = append.is_shared
+    if is_shared:
+        words += (keys.wakeup_channel, append.own_subscriptions)
     next_check_ms, expire_seconds = append.next_check_ms, append.expire_seconds
-    is_move = next_check_ms is None and not expire_seconds and listing is None and not rounds
-    if is_move and not append.is_shared:
-        return Words(keys.log, words)
-    channel = (keys.wakeup_channel if append.is_shared else "", append.own_subscriptions)
-    if is_move:
-        return Words(keys.log, words, (), channel)
+    if next_check_ms is None and not expire_seconds and listing is None and not rounds:
+        return Words(keys.log, words, is_shared)
     check = "" if next_check_ms is None else next_check_ms
     changed = (() if listing is None else (keys.lobby,)) + ((keys.round_outbox,) if rounds else ())
     more = (append.room, check, expire_seconds, listing or "", len(rounds), *rounds)
-    return Words(keys.log, words, (keys.deadlines, *changed), (*channel, *more))
+    return Words(keys.log, words, is_shared, (keys.deadlines, *changed), more)
 
 
 def commands_of(script: Script, appends: Sequence[Words], most: int) -> list[CommandWords]:
@@ -120,15 +121,15 @@ def commands_of(script: Script, appends: Sequence[Words], most: int) -> list[Com
     commands: list[CommandWords] = []
     logs: list[str] = []
     words: list[Any] = []
-    left = len(appends)
-    for append in appends:
-        left -= 1
+    for append, following in zip(appends, (*appends[1:], None), strict=True):
         logs.append(append.log)
         words += append.words
-        if append.more_words or len(logs) == most or not left:
+        is_shared = append.is_shared
+        if append.more_words or len(logs) == most or following is None or following.is_shared is not is_shared:
             logs += append.more_keys
             count = len(logs) - len(append.more_keys)
-            commands.append(("EVALSHA", script.sha, len(logs), *logs, count, *words, *append.more_words))
+            head = ("EVALSHA", script.sha, len(logs), *logs, count, 2 if is_shared else 0)
+            commands.append((*head, *words, *append.more_words))
             logs, words = [], []
     return commands
 

@@ -4,8 +4,8 @@
 --
 -- An append in a batch takes Redis 40,000 instructions: 1,000 for each argument, up to 3,000 for a number that is
 -- formatted. A script takes 17,000 more, which its appends share. So the appends of a batch share scripts, ends of logs
--- come ready made, times stay texts, and nothing is a function. What a move seldom needs stands at the end, for the last
--- append alone, and may be left out: all from the channel on, or from the room on.
+-- come ready made, times stay texts, and nothing is a function. Channels stand in scripts of their own, and what a move
+-- seldom needs stands at the end, for the last append alone, and may be left out.
 --
 -- A log is a list, and each of its entries an append: the stamp in 13 digits, as it has them until the year 2286, a space,
 -- the end of the log by then, and the events, with a line feed between two. The end of a log is the index of its last
@@ -13,11 +13,10 @@
 --
 -- KEYS  log of each append; with a room, deadlines of the bucket; lobby of the bucket if the room's entry in it changes;
 --       outbox of the bucket's rounds if there are entries for the chain of rounds
--- ARGV  number of appends; of each append:
+-- ARGV  number of appends, 2 if each has a wake-up channel, else 0; of each append:
 --         expected end of the log, new end, not before (ms), not after (ms, 0 for any time); number of events, the text
---         of each;
+--         of each; with channels, its channel and the sender's own subscriptions to it;
 --       of the last append:
---         wake-up channel ('' for none), the sender's own subscriptions to that channel;
 --         room, next check (ms, 0 for never, '' to leave it), log expires (s, 0 for never), entry in the lobby ('' to
 --         remove it), number of entries for the chain of rounds, those entries ...
 -- A line before this one names the commands for channels: local publish, count = 'PUBLISH', 'NUMSUB', or 'SPUBLISH' and
@@ -27,7 +26,7 @@
 -- for each: its stamp, or a word and Redis' clock in ms: early, late; conflict, with all entries from the one that
 -- holds the expected last event.
 local call, sub = redis.call, string.sub
-local appends = tonumber(ARGV[1])
+local appends, channel_words = tonumber(ARGV[1]), tonumber(ARGV[2])
 -- Redis' clock in ms: the seconds, and the microseconds filled up to six digits, without their last three.
 local time = call('TIME')
 local now_text = time[1] .. sub('00000' .. time[2], -6, -4)
@@ -38,10 +37,12 @@ if now < 1e12 then
 end
 
 local results, is_refused = {}, false
--- The place of an append's first argument, and of the first one behind it.
-local first, after = 2, 2
+-- The place behind an append's arguments.
+local after = 3
 for number = 1, appends do
-  first, after = after, after + 5 + tonumber(ARGV[after + 4])
+  local first = after
+  local last_event = first + 4 + tonumber(ARGV[first + 4])
+  after = last_event + 1 + channel_words
   local log, expected_end, new_end = KEYS[number], ARGV[first], ARGV[first + 1]
   local not_before, not_after = ARGV[first + 2], ARGV[first + 3]
   local last = call('LINDEX', log, '-1') or '0000000000000 0 \n'
@@ -70,27 +71,25 @@ for number = 1, appends do
   elseif not_after ~= '0' and now > tonumber(not_after) then
     results[number], is_refused = {'late', now_text}, true
   else
-    local channel, room = '', nil
-    if number == appends then
-      channel, room = ARGV[after] or '', ARGV[after + 2]
-    end
+    local channel = channel_words == 2 and ARGV[last_event + 1]
     -- A wake-up that nobody but its sender would hear is not published: to read it again costs the sender a third of a
     -- move.
-    if channel ~= '' and count and call('PUBSUB', count, channel)[2] <= tonumber(ARGV[after + 1]) then
-      channel = ''
+    if channel and count and call('PUBSUB', count, channel)[2] <= tonumber(ARGV[last_event + 2]) then
+      channel = nil
     end
     -- Encoding may fail, so it comes before the first write.
-    local message = ''
-    if channel ~= '' then
-      local texts = {unpack(ARGV, first + 5, after - 1)}
+    local message
+    if channel then
+      local texts = {unpack(ARGV, first + 5, last_event)}
       local last_index, new_tag = string.match(new_end, '^(%d+) (.*)\n')
       local last_tag = string.match(last, ' ([^\n]*)', 15)
       message = cjson.encode({tonumber(last_index) - #texts + 1, last_tag, new_tag, stamp, texts})
     end
-    call('RPUSH', log, stamp .. ' ' .. new_end .. table.concat(ARGV, '\n', first + 5, after - 1))
+    call('RPUSH', log, stamp .. ' ' .. new_end .. table.concat(ARGV, '\n', first + 5, last_event))
+    local room = number == appends and ARGV[after]
     if room then
-      local next_check, expires, listing = ARGV[after + 3], ARGV[after + 4], ARGV[after + 5]
-      local rounds = tonumber(ARGV[after + 6])
+      local next_check, expires, listing = ARGV[after + 1], ARGV[after + 2], ARGV[after + 3]
+      local rounds = tonumber(ARGV[after + 4])
       local deadlines, lobby, outbox = KEYS[appends + 1], KEYS[appends + 2], nil
       if rounds > 0 then
         lobby, outbox = #KEYS == appends + 3 and lobby or nil, KEYS[#KEYS]
@@ -109,10 +108,10 @@ for number = 1, appends do
         call('HDEL', lobby, room)
       end
       for place = 1, rounds do
-        call('XADD', outbox, '*', 'e', ARGV[after + 6 + place])
+        call('XADD', outbox, '*', 'e', ARGV[after + 4 + place])
       end
     end
-    if channel ~= '' then
+    if channel then
       call(publish, channel, message)
     end
     results[number] = stamp
