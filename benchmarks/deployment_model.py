@@ -32,7 +32,8 @@ class Costs:
     `..._displaced` what a move, or an append of a master, takes more on a core that another station has used since the
     last one. A move costs a process `server_move` for the player's frames, and its append, which is shared if both
     players of a room move at once, `server_append` to decide, fold and show it. A turn in which entries of other
-    processes arrive takes `server_notice` more, and one of a master that publishes some `redis_publish`.
+    processes arrive takes `server_notice` more, and one of a master that publishes some `redis_publish`. An append of a
+    process that is not alone takes `redis_count` more, since the master counts the room's subscribers.
     """
 
     server_cold: float
@@ -40,6 +41,7 @@ class Costs:
     server_append: float
     redis_cold: float
     redis_append: float
+    redis_count: float = 0.0
     server_turn: float = 0.0
     server_displaced: float = 0.0
     server_notice: float = 0.0
@@ -120,6 +122,8 @@ class Deployment:
         self._sent_at = [0.0] * (2 * shape.rooms)
         self._latencies: list[float] = []
         self.appends = 0
+        self.counted = 0
+        """Appends of processes that are not alone."""
         self.handled = 0.0
         """Moves that processes worked on; one that two processes work on, or that is decided twice, counts twice."""
         self.folded = 0
@@ -137,9 +141,11 @@ class Deployment:
         """Send a batch to the master of its rooms: moves of players by room."""
         master = self._masters[self._rooms[next(iter(batch))].master]
         positions = {room: self._rooms[room].known.get(process.number, 0) for room in batch}
-        cost = self._costs.redis_append * len(batch)
+        counted = len(batch) if self._shape.processes > 1 else 0
+        cost = self._costs.redis_append * len(batch) + self._costs.redis_count * counted
         is_published = any(len(set(self._rooms[room].processes)) > 1 for room in batch)
         self.appends += len(batch)
+        self.counted += counted
         appended = partial(self._appended, process, batch, positions)
         master.put(cost, appended, len(batch), self._costs.redis_publish if is_published else None)
 
@@ -226,7 +232,7 @@ class Deployment:
         server, redis, load = parts("server", servers), parts("redis", self._masters), parts("load", [self._load])
         server |= {"server_move": self.handled / moves, "server_append": self.folded / moves}
         server["server_notice"] = each(servers, lambda station: station.shared)
-        redis["redis_append"] = self.appends / moves
+        redis |= {"redis_append": self.appends / moves, "redis_count": self.counted / moves}
         redis["redis_publish"] = each(self._masters, lambda station: station.shared)
         load["load_move"] = 1.0
         return Simulated(

@@ -69,6 +69,15 @@ def test_nothing_is_published_of_a_room_on_one_process() -> None:
     assert simulate(replace(BUSY, processes=2)).redis_parts["redis_publish"] == 0
 
 
+def test_subscribers_are_counted_for_each_append_of_a_process_that_is_not_alone() -> None:
+    parts = simulate(replace(BUSY, processes=2)).redis_parts
+    assert parts["redis_count"] == parts["redis_append"]
+
+
+def test_a_process_that_is_alone_has_no_subscribers_counted() -> None:
+    assert simulate(BUSY).redis_parts["redis_count"] == 0
+
+
 def test_to_publish_a_move_and_to_take_it_costs_both_sides_more() -> None:
     apart = Shape(rooms=1, pace_seconds=1.0, moves=20, processes=4, apart=True)
     more = replace(COSTS, server_notice=5, redis_publish=7)
