@@ -13,7 +13,7 @@ from operator import mul
 
 from benchmarks.deployment_model import Costs, Deployment, Shape, Simulated
 from benchmarks.figure import Figure, written_down
-from benchmarks.loads import LOADS, MEASURED_MOVES, Load
+from benchmarks.loads import LOADS, MEASURED_MOVES, STATIONS, Load
 from benchmarks.results_file import RESULTS, ResultsFile
 from benchmarks.storm import Fleet, Storm, simulate_storm
 from fairest_protocol.messages.options import RoomOptions
@@ -42,7 +42,10 @@ BUSIEST = 0.8
 """The most of a core that a process, or a master, may take before processes die."""
 DYING = 0.1
 NEEDED = (
-    *(f"load_{load}_{field}" for load in CALIBRATED_ON for field in ("server_us", "redis_us", "load_us")),
+    *(f"load_{load}_load_us" for load in CALIBRATED_ON),
+    *(f"load_{load.name}_rest_{station}_us" for load in LOADS for station in STATIONS),
+    *(f"load_{load.name}_{field}" for load in LOADS for field in COMPARED),
+    "waking_us",
     *("room_kib", "redis_bytes_per_round", "race_end_us"),
     *("resume_server_us", "resume_redis_us", "load_500_received_bytes"),
 )
@@ -85,17 +88,26 @@ def measure_deployment() -> list[Figure]:
 
 
 def calibrate(measured: Mapping[str, float]) -> Costs:
-    """Return the costs with which the simulated loads come closest to the measured CPU a move."""
-    costs = Costs(100.0, 10.0, 40.0, 100.0, 10.0, load_cold=100.0, load_move=10.0)
+    """Return the costs with which the simulated loads come closest to the measured CPU a move.
+
+    Without the share of a move in what a second costs in which nobody moves, which is no cost of a move.
+    """
+    wake = measured["waking_us"]
+    costs = Costs(100.0, 10.0, 40.0, 100.0, 10.0, load_cold=100.0, load_move=10.0, wake=wake)
     for _ in range(ROUNDS):
         results = {name: simulate(_load(name), costs) for name in CALIBRATED_ON}
         found: dict[str, float] = {}
-        for station in ("server", "redis", "load"):
+        for station in STATIONS:
             parts: list[dict[str, float]] = [getattr(result, f"{station}_parts") for result in results.values()]
-            sums = [measured[f"load_{name}_{station}_us"] for name in results]
+            sums = [measured[f"load_{name}_{station}_us"] - _rest_us(measured, name, station) for name in results]
             found |= zip(parts[0], fit_costs([list(each.values()) for each in parts], sums), strict=True)
-        costs = Costs(**found)
+        costs = Costs(**found, wake=wake)
     return costs
+
+
+def _rest_us(measured: Mapping[str, float], load: str, station: str) -> float:
+    """Return the share of a move in what each second costs, with moves or without."""
+    return measured[f"load_{load}_rest_{station}_us"] / measured[f"load_{load}_per_second"]
 
 
 def fit_costs(rows: Sequence[Sequence[float]], sums: Sequence[float]) -> list[float]:
@@ -125,12 +137,12 @@ def simulate(load: Load, costs: Costs) -> Simulated:
 
 
 def compare(costs: Costs, measured: Mapping[str, float]) -> list[Deviation]:
-    """Return predictions beside what was measured, for each load that was."""
+    """Return predictions beside what was measured, for each load."""
     deviations: list[Deviation] = []
     for load in LOADS:
-        if f"load_{load.name}_server_us" not in measured:
-            continue
         result = simulate(load, costs)
+        result.server_us += _rest_us(measured, load.name, "server")
+        result.redis_us += _rest_us(measured, load.name, "redis")
         deviations += [
             Deviation(load.name, field, getattr(result, field), measured[f"load_{load.name}_{field}"])
             for field in COMPARED
@@ -147,7 +159,8 @@ def million(costs: Costs, measured: Mapping[str, float]) -> list[Figure]:
     per_second = PLAYERS / PAUSE_SECONDS
     busy_us, redis_us = _move_us(costs)
     limit = Settings().max_connections
-    for_cpu = ceil(per_second * busy_us / 1e6 / BUSIEST)
+    process_us, connection_us = _resting(measured)
+    for_cpu = ceil((per_second * busy_us + PLAYERS * connection_us) / (1e6 * BUSIEST - process_us))
     for_connections = ceil(PLAYERS / limit / (1 - DYING))
     processes = max(for_cpu, for_connections)
     masters = ceil(per_second * redis_us / 1e6 / BUSIEST)
@@ -162,7 +175,7 @@ def million(costs: Costs, measured: Mapping[str, float]) -> list[Figure]:
         limit=limit,
         resume_us=measured["resume_server_us"],
         redis_us=measured["resume_redis_us"],
-        server_busy=result.server_us * per_second / 1e6 / processes,
+        server_busy=((result.server_us * per_second + PLAYERS * connection_us) / processes + process_us) / 1e6,
         redis_busy=result.redis_us * per_second / 1e6 / masters,
     )
     return [
@@ -171,6 +184,7 @@ def million(costs: Costs, measured: Mapping[str, float]) -> list[Figure]:
         written_down("million_masters", masters, ""),
         Figure("million_masters_over_buckets", masters / keys.BUCKETS, "", "<= 1", masters <= keys.BUCKETS),
         written_down("million_server_us", result.server_us, "us"),
+        written_down("million_connection_us", connection_us, "us/s"),
         written_down("million_redis_us", result.redis_us, "us"),
         written_down("million_server_busy", fleet.server_busy, ""),
         written_down("million_redis_busy", fleet.redis_busy, ""),
@@ -193,6 +207,14 @@ def _move_us(costs: Costs) -> tuple[float, float]:
     shape = Shape(per_process, 1.0, 1, 2, 1)
     result = Deployment(shape, costs, random.Random(SEED)).run()
     return result.server_us, result.redis_us
+
+
+def _resting(measured: Mapping[str, float]) -> tuple[float, float]:
+    """Return the CPU of a second without moves: that of a process, and that of each of its connections."""
+    few, many = _load("500"), _load("6000")
+    few_us, many_us = (measured[f"load_{load.name}_rest_server_us"] for load in (few, many))
+    connection_us = (many_us - few_us) / (2 * many.rooms - 2 * few.rooms)
+    return few_us - connection_us * 2 * few.rooms, connection_us
 
 
 def _full(fleet: Fleet) -> Fleet:

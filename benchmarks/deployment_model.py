@@ -33,7 +33,8 @@ class Costs:
     last one. A move costs a process `server_move` for the player's frames, and its append, which is shared if both
     players of a room move at once, `server_append` to decide, fold and show it. A turn in which entries of other
     processes arrive takes `server_notice` more, and one of a master that publishes some `redis_publish`. An append of a
-    process that is not alone takes `redis_count` more, since the master counts the room's subscribers.
+    process that is not alone takes `redis_count` more, since the master counts the room's subscribers. `wake` is the
+    time that each of them takes to wake, which is no CPU.
     """
 
     server_cold: float
@@ -52,6 +53,7 @@ class Costs:
     load_turn: float = 0.0
     load_move: float = 0.0
     load_displaced: float = 0.0
+    wake: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -108,12 +110,11 @@ class Deployment:
         self._clock = Clock()
         stations = shape.processes + shape.masters + 1
         cores = Cores(shape.cores or stations)
-        self._load = Station(
-            self._clock, cores, Cooling(costs.load_cold, LOAD_COOLS_US, costs.load_displaced, costs.load_turn)
-        )
-        cooling = Cooling(costs.redis_cold, REDIS_COOLS_US, costs.redis_displaced, costs.redis_turn)
+        cooling = Cooling(costs.load_cold, LOAD_COOLS_US, costs.load_displaced, costs.load_turn, costs.wake)
+        self._load = Station(self._clock, cores, cooling)
+        cooling = Cooling(costs.redis_cold, REDIS_COOLS_US, costs.redis_displaced, costs.redis_turn, costs.wake)
         self._masters = [Station(self._clock, cores, cooling) for _ in range(shape.masters)]
-        cooling = Cooling(costs.server_cold, SERVER_COOLS_US, costs.server_displaced, costs.server_turn)
+        cooling = Cooling(costs.server_cold, SERVER_COOLS_US, costs.server_displaced, costs.server_turn, costs.wake)
         self._processes = [
             _Process(Station(self._clock, cores, cooling), number, self) for number in range(shape.processes)
         ]

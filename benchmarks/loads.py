@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from benchmarks.figure import Figure, written_down
 from benchmarks.under_load import Cost, Processes, cpu_seconds, loading, serving, serving_kind, start_servers
+from benchmarks.waking import waking_us
 from tests.support.processes import redis_process, serving_fleet
 
 REPEATS = 3
@@ -21,6 +22,8 @@ MEASURED_MOVES = 36
 """Of each player. The last few of a race are left out, since its end is a figure of its own."""
 PACE_SECONDS = 0.3
 """The longest time between two moves of a player, 0.2 s in the mean."""
+REST_SECONDS = 3.0
+"""After the moves of a race, for what a second costs in which nobody moves."""
 RESUMED_ROOMS = 1_000
 RESUMED_MOVES = 24
 """Half of the stock: a thousand races in their middle."""
@@ -35,6 +38,7 @@ FIELDS = {
 }
 """The fields of a cost that are figures, with their units."""
 CONTROLS = ("handwritten", "node")
+STATIONS = ("server", "redis", "load")
 
 
 @dataclass(frozen=True)
@@ -61,16 +65,19 @@ LOADS = (
 
 
 def measure_loads() -> list[Figure]:
-    """For each load the medians of CPU, rate and latency, and the CPU of the controls."""
-    return asyncio.run(_measure())
+    """For each load the medians of CPU, rate and latency, and the CPU of the controls; the time of waking."""
+    return [written_down("waking_us", waking_us(), "us"), *asyncio.run(_measure())]
 
 
 async def _measure() -> list[Figure]:
     costs: dict[tuple[str, str], list[Cost]] = {}
+    rests: dict[str, list[Cost]] = {}
     for repeat in range(REPEATS):
         for load in LOADS:
             for kind in ("race", *(CONTROLS if load.processes == 1 else ())):
-                cost = await _cost(kind, load)
+                cost, rest = await _cost(kind, load)
+                if rest is not None:
+                    rests.setdefault(load.name, []).append(rest)
                 costs.setdefault((load.name, kind), []).append(cost)
                 print(
                     f"  {repeat + 1} of {REPEATS}: {load.name} {kind} {cost.server_us:.1f} + {cost.redis_us:.1f} us, "
@@ -80,6 +87,7 @@ async def _measure() -> list[Figure]:
     resumes = [await _resume() for _ in range(REPEATS)]
     return [
         *(figure for (load, kind), each in costs.items() for figure in _figures(load, kind, each)),
+        *(figure for load, each in rests.items() for figure in _rest_figures(load, each)),
         written_down("resume_server_us", statistics.median(server for server, _ in resumes), "us"),
         written_down("resume_redis_us", statistics.median(redis for _, redis in resumes), "us"),
     ]
@@ -98,14 +106,23 @@ def _figures(load: str, kind: str, costs: list[Cost]) -> list[Figure]:
     return [written_down(f"load_{load}_{field}", median(field), unit) for field, unit in FIELDS.items()]
 
 
-async def _cost(kind: str, load: Load) -> Cost:
+def _rest_figures(load: str, rests: list[Cost]) -> list[Figure]:
+    def median(station: str) -> float:
+        return statistics.median(float(getattr(rest, f"{station}_us")) for rest in rests) / REST_SECONDS
+
+    return [written_down(f"load_{load}_rest_{station}_us", median(station), "us/s") for station in STATIONS]
+
+
+async def _cost(kind: str, load: Load) -> tuple[Cost, Cost | None]:
+    """Return the cost of moves and, of races, that of `REST_SECONDS` after them."""
     served = serving(processes=load.processes, hands_over=load.hands_over) if kind == "race" else serving_kind(kind)
     async with (
         served as processes,
         loading("race" if kind == "race" else "echo", processes, load.rooms, pace=load.pace_seconds) as loader,
     ):
         await loader.move(FIRST_MOVES)
-        return await loader.move(MEASURED_MOVES)
+        cost = await loader.move(MEASURED_MOVES)
+        return cost, await loader.rest(REST_SECONDS) if kind == "race" else None
 
 
 async def _resume() -> tuple[float, float]:

@@ -1,14 +1,16 @@
 """A clock of simulated events, and stations that work in turns on a bounded number of cores. Pure: no time, no chance.
 
 Times are in microseconds. A station takes everything that waits for it into one turn, as an event loop does, and works
-on one item after the other; each has its effects when its time is over. A station that has been idle finds less of its
-data in the caches of its core, so its next turn takes longer; one whose core was used by another station meanwhile
-finds nothing there, so each item of its next turn takes longer.
+on one item after the other; each has its effects when its time is over. A station that sleeps wakes some time after
+something has come for it. One that has been idle finds less of its data in the caches of its core, so its next turn
+takes longer; one whose core was used by another station meanwhile finds nothing there, so each item of its next turn
+takes longer.
 """
 
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from heapq import heappop, heappush
 
 Action = Callable[[], None]
@@ -51,6 +53,11 @@ class Cores:
         self._homes: dict[object, int] = {}
         """The core that each station had last."""
 
+    @property
+    def has_free(self) -> bool:
+        """Whether a turn would find a core."""
+        return bool(self._free)
+
     def take(self, user: object, begin: Begin) -> None:
         """Call `begin` when a core is free, the one that `user` had last if that is; leave it with `give_back`."""
         home = self._homes.get(user)
@@ -80,13 +87,15 @@ class Cooling:
     """The extra cost of a turn after a long idle time, and the idle time after which half of it is due.
 
     `displaced_us` is the extra cost of each unit of work on a core that another station has used since the last one,
-    and `turn_us` the cost of every turn.
+    and `turn_us` the cost of every turn. `wake_us` is the time that a station which sleeps takes to wake on a core that
+    is free; it costs nothing.
     """
 
     most_us: float
     half_after_us: float
     displaced_us: float = 0.0
     turn_us: float = 0.0
+    wake_us: float = 0.0
 
 
 class Station:
@@ -122,7 +131,11 @@ class Station:
         self._shared_us = self._shared_us if shared_us is None else shared_us
         if not self._is_busy:
             self._is_busy = True
-            self._cores.take(self, self._begin)
+            take = partial(self._cores.take, self, self._begin)
+            if self._cores.has_free:
+                self._clock.at(self._clock.now + self._cooling.wake_us, take)
+            else:
+                take()
 
     def _begin(self, is_displaced: bool) -> None:
         items, self._queue = self._queue, []

@@ -33,6 +33,15 @@ def test_the_answer_to_a_lone_move_takes_the_time_of_all_turns() -> None:
     assert simulate(ALONE).p50_ms == pytest.approx((40 + 60 + 30) / 1000)
 
 
+def test_the_answer_to_a_lone_move_waits_for_each_station_to_wake() -> None:
+    # The process for the move and for the reply, Redis, and the load.
+    assert simulate(ALONE, replace(COSTS, wake=25)).p50_ms == pytest.approx((40 + 60 + 30 + 4 * 25) / 1000)
+
+
+def test_to_wake_takes_no_cpu() -> None:
+    assert simulate(ALONE, replace(COSTS, wake=25)).server_us == simulate(ALONE).server_us
+
+
 def test_moves_of_both_players_of_a_room_cost_its_process_one_append() -> None:
     assert simulate(BUSY).server_us < 40 + 0.7 * 60
 

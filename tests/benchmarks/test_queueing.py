@@ -46,8 +46,8 @@ def test_the_items_of_a_turn_share_a_cost_that_they_have_in_common() -> None:
     for _ in range(4):
         station.put(10.0, lambda: None, shared_us=7.0)
     clock.run()
-    # The first item is a turn of its own; the others wait for it.
-    assert (station.busy_us, station.shared) == (2 * 7 + 4 * 10, 2)
+    # All have come by the time the station is awake.
+    assert (station.busy_us, station.shared) == (7 + 4 * 10, 1)
 
 
 def test_events_of_the_same_time_happen_in_the_order_of_the_calls() -> None:
@@ -88,11 +88,31 @@ def test_a_station_returns_to_the_core_that_it_had_last() -> None:
     assert seen == [True, True, False]
 
 
+def test_a_station_that_sleeps_wakes_before_its_turn() -> None:
+    clock, done = Clock(), list[float]()
+    station = Station(clock, Cores(1), Cooling(0.0, 1_000, wake_us=7.0))
+    for _ in range(2):
+        station.put(10.0, lambda: done.append(clock.now))
+    clock.run()
+    # Both items have come by the time it is awake.
+    assert (done, station.busy_us) == ([17.0, 27.0], 20.0)
+
+
+def test_a_station_that_waits_for_a_core_is_awake_by_then() -> None:
+    clock, done = Clock(), list[float]()
+    shared, cooling = Cores(1), Cooling(0.0, 1_000, wake_us=7.0)
+    first, second = Station(clock, shared, cooling), Station(clock, shared, cooling)
+    first.put(10.0, lambda: done.append(clock.now))
+    clock.at(8.0, partial(second.put, 10.0, lambda: done.append(clock.now)))
+    clock.run()
+    assert done == [17.0, 27.0]
+
+
 def test_each_turn_has_a_cost_of_its_own() -> None:
     clock, done = Clock(), list[float]()
     station = Station(clock, Cores(1), Cooling(0.0, 1_000, turn_us=5.0))
-    for _ in range(3):
-        station.put(10.0, lambda: done.append(clock.now))
+    for at in (0.0, 0.0, 20.0):
+        clock.at(at, partial(station.put, 10.0, lambda: done.append(clock.now)))
     clock.run()
-    # The first item is a turn of its own; the others wait for it.
-    assert done == [15.0, 30.0, 40.0]
+    # Both turns: the last item comes during the first one.
+    assert done == [15.0, 25.0, 40.0]
