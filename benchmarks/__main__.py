@@ -8,6 +8,7 @@ from benchmarks.bots import measure_bots
 from benchmarks.certified import measure_certified
 from benchmarks.cross_site import measure_cross_site
 from benchmarks.deal_uniformity import measure_deal_uniformity
+from benchmarks.dense_appends import measure_dense_appends
 from benchmarks.deployment import measure_deployment
 from benchmarks.distance import measure_distance
 from benchmarks.drawing import drawings
@@ -65,6 +66,7 @@ BENCHMARKS = {
     "starting": measure_starting,
     "leaving": measure_leaving,
     "redis_cost": measure_redis_cost,
+    "dense_appends": measure_dense_appends,
     "kill_recovery": measure_kill_recovery,
     "replacement": measure_replacement,
     "race_queue": measure_race_queue,

@@ -17,10 +17,11 @@ from fairest_server.load.clients import SHORTEST_PAUSE_SHARE
 from fairest_server.store.append_queue import MAX_BATCH
 
 SERVER_COOLS_US = 1_000.0
-"""The idle time after which half of what a process had in the caches is gone. It was chosen, as those of the other
-stations, so that the model comes close to all of the measured loads (`benchmarks.loads`).
+"""The idle time after which half of what a process had in the caches is gone. It was chosen, as that of the load, so
+that the model comes close to all of the measured loads (`benchmarks.loads`).
 """
-REDIS_COOLS_US = 4_000.0
+REDIS_COOLS_US = 200.0
+"""As `benchmarks.dense_appends` tells: an append costs five times as much at 500 a second as when Redis is busy."""
 LOAD_COOLS_US = 250.0
 
 
