@@ -380,13 +380,14 @@ async def test_a_successor_that_does_not_answer_is_killed_before_the_next_one_st
     async with embedded.embedded_redis(folder, program):
         (process_id,) = redis_servers_on(folder)
         program.unlink()
-        write_silent_engine(tmp_path)
+        started = write_silent_engine(tmp_path).with_name("started")
         monkeypatch.setattr(embedded, "START_SECONDS", 0.5)
         os.kill(process_id, signal.SIGKILL)
 
         async def is_first_gone() -> bool:
-            first, *others = (tmp_path / "started").read_text().split() if (tmp_path / "started").exists() else [""]
-            return bool(others) and not Path(f"/proc/{first}").exists()
+            # The file exists a moment before it has the first line.
+            ids = started.read_text().split() if started.exists() else []
+            return len(ids) > 1 and not Path(f"/proc/{ids[0]}").exists()
 
         await until(is_first_gone, "a second successor is started, and the first one is gone")
 
