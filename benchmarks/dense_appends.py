@@ -45,7 +45,7 @@ def measure_dense_appends() -> list[Figure]:
     """Return the CPU of Redis for an append at each rate, and at the highest that it reaches."""
     figures = list[Figure]()
     for rate in (*RATES, None):
-        per_second, each_us = _append(rate)
+        per_second, each_us = _measure(rate)
         name = "most" if rate is None else str(rate)
         figures += [
             written_down(f"append_us_at_{name}", each_us, "us"),
@@ -54,7 +54,7 @@ def measure_dense_appends() -> list[Figure]:
     return figures
 
 
-def _append(rate: int | None) -> tuple[float, float]:
+def _measure(rate: int | None) -> tuple[float, float]:
     """Append for `SECONDS` at a rate, None for the highest; return the rate that was reached and the CPU of each."""
     chance = random.Random(SEED)
     with redis_process("--appendonly", "yes") as redis, select.epoll() as answered:
