@@ -15,7 +15,7 @@ from benchmarks.under_load import Cost, Processes, cpu_seconds, loading, serving
 from benchmarks.waking import waking_us
 from tests.support.processes import redis_process, serving_fleet
 
-REPEATS = 3
+REPEATS = 5
 FIRST_MOVES = 4
 """Not measured, since everything takes longer when it is done for the first time."""
 MEASURED_MOVES = 36
