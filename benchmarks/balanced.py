@@ -1,4 +1,4 @@
-"""One server process or two, or a control, behind HAProxy, as deploy/haproxy.cfg has it but for the certificate."""
+"""One server process or two, or a control, behind HAProxy with the configuration of docker-compose.yml."""
 
 import asyncio
 import os
@@ -8,13 +8,16 @@ from asyncio.subprocess import DEVNULL
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import Final
+
+import yaml
 
 from benchmarks.under_load import Processes, control, start_servers
 from tests.support.ports import free_port
 from tests.support.processes import end_process, redis_process, serving_fleet
 from tests.support.waiting import until
 
-CONFIGURATION = Path(__file__).parents[1] / "deploy" / "haproxy.cfg"
+COMPOSE: Final = Path(__file__).parents[1] / "docker-compose.yml"
 HAPROXY = shutil.which("haproxy", path=f"{os.environ['PATH']}{os.pathsep}/usr/sbin")
 """None where HAProxy is not installed."""
 
@@ -40,15 +43,18 @@ async def control_balanced(kind: str) -> AsyncIterator[Processes]:
 async def _balancing(ports: Sequence[int], left_out: Sequence[str] = ()) -> AsyncIterator[int]:
     """Run HAProxy before the servers on these ports, one or two, without the lines `left_out`; yield its port."""
     assert HAPROXY is not None
-    port, text = free_port(), CONFIGURATION.read_text()
+    port, text = free_port(), yaml.safe_load(COMPOSE.read_text())["configs"]["door"]["content"]
+    # Docker's names become addresses.
     changes = {
-        "bind :443 ssl crt /etc/haproxy/fairest.pem alpn http/1.1": f"bind 127.0.0.1:{port}",
-        "server one 127.0.0.1:8765": f"server one 127.0.0.1:{ports[0]}",
-        "server two 127.0.0.1:8766": f"server two 127.0.0.1:{ports[-1]}",
+        "resolvers docker\n  parse-resolv-conf\n": "",
+        "bind :8765": f"bind 127.0.0.1:{port}",
+        "server-template server 2 server:8765 check resolvers docker init-addr none": (
+            f"server one 127.0.0.1:{ports[0]} check\n  server two 127.0.0.1:{ports[-1]} check"
+        ),
         **dict.fromkeys(left_out, ""),
     }
     for old, new in changes.items():
-        assert old in text, f"{CONFIGURATION.name} has no {old!r} any more"
+        assert old in text, f"{COMPOSE.name} has no {old!r} any more"
         text = text.replace(old, new)
     with tempfile.TemporaryDirectory(prefix="fairest-") as folder:
         configuration = Path(folder) / "haproxy.cfg"
