@@ -6,7 +6,7 @@ import shutil
 import tempfile
 from asyncio.subprocess import DEVNULL
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -33,10 +33,16 @@ async def serving_balanced(processes: int) -> AsyncIterator[Processes]:
 
 
 @asynccontextmanager
-async def control_balanced(kind: str) -> AsyncIterator[Processes]:
-    """Run one of `benchmarks.controls`, and HAProxy before it. It has no page that says whether it is ready."""
-    async with control(kind) as served, _balancing([served.port], ["option httpchk GET /readyz"]) as port:
-        yield Processes(served.servers, served.redis, port)
+async def controls_balanced(kind: str, count: int) -> AsyncIterator[Processes]:
+    """Run one of `benchmarks.controls` or two, and one HAProxy before them. The CPU of their Redis is not measured.
+
+    They have no page that says whether they are ready.
+    """
+    async with AsyncExitStack() as stack:
+        served = [await stack.enter_async_context(control(kind)) for _ in range(count)]
+        ports = [each.port for each in served]
+        port = await stack.enter_async_context(_balancing(ports, ["option httpchk GET /readyz"]))
+        yield Processes(tuple(pid for each in served for pid in each.servers), None, port)
 
 
 @asynccontextmanager

@@ -95,7 +95,9 @@ async def load_server(load: Load, kind: str) -> None:
                     PageSpectator(load.target, chance, room, number < load.stalled) for number in range(load.spectators)
                 ]
         case "echo":
-            senders.extend(echoed_kind(load.target, chance, load.pace_seconds) for _ in range(2 * load.rooms))
+            # A balancer leads two clients to one process, since controls let those play that come one after the other.
+            targets = [load.target.at_room(str(number // 2)) for number in range(2 * load.rooms)]
+            senders.extend(echoed_kind(target, chance, load.pace_seconds) for target in targets)
         case _:
             senders.extend(Guest(load.target, chance) for _ in range(2 * load.rooms))
     await _connect_all(senders)

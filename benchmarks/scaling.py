@@ -8,7 +8,7 @@ equally fast for long.
 The second is measured saturated; two workers share two cores with Redis and with the load. Two servers that know
 nothing of each other, each with half of the rooms and a load of its own, are the control: what they cost more than one
 process does not come from the work that workers share. Two hand-written races and two core races, which store
-their moves in batches as ours does, with a balancer each, say what the balancer itself makes dearer.
+their moves in batches as ours does, share a balancer and a load as two servers of ours do, and nothing else.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from unittest.mock import patch
 
-from benchmarks.balanced import HAPROXY, control_balanced, serving_balanced
+from benchmarks.balanced import HAPROXY, controls_balanced, serving_balanced
 from benchmarks.figure import Figure, median_of
 from benchmarks.under_load import Cost, Loader, Processes, loading, serving, serving_kind
 
@@ -91,10 +91,10 @@ async def _measure_workers() -> list[Figure]:
         kinds["1_balanced"] = lambda: _saturate(serving_balanced(1), moves_first=True)
         kinds["2_balanced"] = lambda: _saturate(serving_balanced(2), moves_first=True)
         kinds["2_balanced_strangers"] = lambda: _saturate_strangers(lambda: serving_balanced(1), moves_first=True)
-        kinds["1_handwritten"] = lambda: _saturate(control_balanced("handwritten"), "echo")
-        kinds["2_handwritten"] = lambda: _saturate_strangers(lambda: control_balanced("handwritten"), "echo")
-        kinds["1_core"] = lambda: _saturate(control_balanced("core"), "echo")
-        kinds["2_core"] = lambda: _saturate_strangers(lambda: control_balanced("core"), "echo")
+        kinds["1_handwritten"] = lambda: _saturate(controls_balanced("handwritten", 1), "echo")
+        kinds["2_handwritten"] = lambda: _saturate(controls_balanced("handwritten", 2), "echo")
+        kinds["1_core"] = lambda: _saturate(controls_balanced("core", 1), "echo")
+        kinds["2_core"] = lambda: _saturate(controls_balanced("core", 2), "echo")
     costs: dict[str, list[Cost]] = {kind: [] for kind in kinds}
     for _ in range(REPEATS):
         for kind, saturate in kinds.items():
@@ -105,7 +105,8 @@ async def _measure_workers() -> list[Figure]:
     for kind, each in costs.items():
         figures += median_of(f"moves_per_second_workers_{kind}", [cost.per_second for cost in each], "/s")
         figures += median_of(f"move_us_workers_{kind}", [cost.server_us for cost in each], "us")
-        figures += median_of(f"move_redis_us_workers_{kind}", [cost.redis_us for cost in each], "us")
+        if any(cost.redis_us for cost in each):
+            figures += median_of(f"move_redis_us_workers_{kind}", [cost.redis_us for cost in each], "us")
     for kind, each in costs.items():
         number, _, arrangement = kind.partition("_")
         if number == "1":
@@ -166,15 +167,15 @@ async def _saturate(
 
 
 async def _saturate_strangers(
-    serve: Callable[[], AbstractAsyncContextManager[Processes]], load_kind: str = "race", *, moves_first: bool = False
+    serve: Callable[[], AbstractAsyncContextManager[Processes]], *, moves_first: bool = False
 ) -> Cost:
     """Return the cost of a move on two servers that share nothing, half of the rooms on each."""
     rooms = WORKERS_ROOMS // 2
     async with (
         serve() as one,
         serve() as other,
-        loading(load_kind, one, rooms) as first,
-        loading(load_kind, other, rooms) as second,
+        loading("race", one, rooms) as first,
+        loading("race", other, rooms) as second,
     ):
         if moves_first:
             await asyncio.gather(first.resume(), second.resume())
