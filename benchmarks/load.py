@@ -95,7 +95,8 @@ async def load_server(load: Load, kind: str) -> None:
                     PageSpectator(load.target, chance, room, number < load.stalled) for number in range(load.spectators)
                 ]
         case "echo":
-            # A balancer leads two clients to one process, since controls let those play that come one after the other.
+            # A balancer hashes the path, so two clients with the same one come to one process. A control makes a room
+            # of each two that come to it.
             targets = [load.target.at_room(str(number // 2)) for number in range(2 * load.rooms)]
             senders.extend(echoed_kind(target, chance, load.pace_seconds) for target in targets)
         case _:
