@@ -21,7 +21,9 @@ SERVER_COOLS_US = 1_000.0
 that the model comes close to all of the measured loads (`benchmarks.loads`).
 """
 REDIS_COOLS_US = 200.0
-"""As `benchmarks.dense_appends` tells: an append costs eight times as much at 500 a second as when Redis is busy."""
+"""As `benchmarks.dense_appends` tells: an append costs four to eight times as much at 500 a second as when Redis is
+busy.
+"""
 LOAD_COOLS_US = 250.0
 
 
