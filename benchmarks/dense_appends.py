@@ -103,7 +103,6 @@ def _command(room: _Room, chance: random.Random) -> bytes:
         expected_tag=room.tag,
         tag=f"{chance.getrandbits(32):08x}",
         events=(Played(0, REDEAL),),
-        is_shared=True,
         own_subscriptions=1,
     )
     (command,) = commands_of(SCRIPT, [words_of(of_room(room.code), append)], 1)

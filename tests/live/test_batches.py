@@ -64,7 +64,7 @@ class Observed:
         go_on: Callable[..., bool | None] = getattr(AppendQueue, step)
 
         def hold(queue: AppendQueue, *replies: Any) -> bool | None:
-            if self.is_held.is_set() or not any(format_event(FIRST) in append.words for _, append in queue._batch):
+            if self.is_held.is_set() or not any(format_event(FIRST) in append.words[1] for _, append in queue._batch):
                 return go_on(queue, *replies)
             self.is_held.set()
             self._held = asyncio.create_task(go_on_later(queue, *replies))
@@ -103,7 +103,7 @@ async def players(
         redis: Redis = make_client(redis_url)
 
         async def both_listen() -> bool:
-            [(_, listeners)] = await redis.pubsub_numsub(keys.wakeup_channel(first.room))
+            [(_, listeners)] = await redis.pubsub_numsub(keys.log(first.room))
             return bool(listeners == 2)
 
         await until(both_listen, "both processes listen")

@@ -61,9 +61,7 @@ def closing_append(table: Table, closed_room_seconds: int) -> Append:
     request = Request(CloseRoom("the day is over"))
     proposal = propose([request], table.state, lambda *_: ROUND, now_ms=NOW_MS, tag="01234567")
     window = DecisionWindow(NOW_MS, NOW_MS + 1_000)
-    return make_append(
-        proposal, "a-b", LogCursor(), None, window, closed_room_seconds, is_shared=False, own_subscriptions=0
-    )
+    return make_append(proposal, "a-b", LogCursor(), None, window, closed_room_seconds, own_subscriptions=None)
 
 
 def test_the_state_goes_by_the_time_at_which_the_log_took_an_append(seated: IsolatedRoom) -> None:

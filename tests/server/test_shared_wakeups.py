@@ -25,7 +25,7 @@ def published(engine: RedisProcess) -> int:
 
 async def is_heard(engine: RedisProcess, room: str) -> None:
     """Wait until the process with this room knows of the other one, and listens for its entries."""
-    channel = keys.wakeup_channel(room)
+    channel = keys.log(room)
 
     async def listens() -> bool:
         return engine.call("PUBSUB", "NUMSUB", channel) == [channel.encode(), 1]

@@ -80,7 +80,7 @@ async def test_up_to_25_appends_share_a_script() -> None:
 
 
 async def test_up_to_25_appends_that_other_processes_may_wait_for_share_a_script() -> None:
-    shared = [replace(append, is_shared=True) for append in first_appends(MAX_BATCH)]
+    shared = [replace(append, own_subscriptions=0) for append in first_appends(MAX_BATCH)]
     assert await count_scripts(shared) == MAX_BATCH / 25
 
 
@@ -145,9 +145,9 @@ async def test_a_next_check_among_moves_is_that_of_its_room(log: Log) -> None:
 @asynccontextmanager
 async def subscribed(redis: BatchingRedis, rooms: Sequence[str]) -> AsyncIterator[Callable[[], Awaitable[LogSlice]]]:
     """Subscribe to the wake-ups of these rooms; yield a function that waits for the next one."""
-    pubsub = (await owner_of(redis, keys.wakeup_channel(rooms[0]))).pubsub(ignore_subscribe_messages=True)
+    pubsub = (await owner_of(redis, keys.log(rooms[0]))).pubsub(ignore_subscribe_messages=True)
     subscribe = pubsub.ssubscribe if await is_sharded(redis) else pubsub.subscribe
-    await subscribe(*map(keys.wakeup_channel, rooms))
+    await subscribe(*map(keys.log, rooms))
     for _ in rooms:
         await pubsub.get_message(timeout=1)
 
@@ -165,12 +165,12 @@ async def test_a_shared_append_among_moves_is_published_alone(log: Log, redis: B
     one, shared, other = rooms(3)
     appends = [
         Append(one, 0, "", "t1", (MOVE,)),
-        Append(shared, 0, "", "t2", (MOVE, MOVE), is_shared=True),
+        Append(shared, 0, "", "t2", (MOVE, MOVE), own_subscriptions=0),
         Append(other, 0, "", "t3", (MOVE,)),
     ]
     async with subscribed(redis, (one, shared, other)) as receive:
         await append_together(log, appends)
-        await append_once(log, Append(other, 1, "t3", "t4", (MOVE,), is_shared=True))
+        await append_once(log, Append(other, 1, "t3", "t4", (MOVE,), own_subscriptions=0))
         assert [await receive(), await receive()] == [
             LogSlice("", await log.read(shared)),
             LogSlice("t3", await log.read(other, after=1)),
@@ -179,15 +179,25 @@ async def test_a_shared_append_among_moves_is_published_alone(log: Log, redis: B
 
 async def test_each_of_several_shared_appends_is_published(log: Log, redis: BatchingRedis) -> None:
     several = rooms(3)
-    appends = [Append(room, 0, "", f"t{room}", (MOVE,), is_shared=True) for room in several]
+    appends = [Append(room, 0, "", f"t{room}", (MOVE,), own_subscriptions=0) for room in several]
     async with subscribed(redis, several) as receive:
         await append_together(log, appends)
         assert [await receive() for _ in several] == [LogSlice("", await log.read(room)) for room in several]
 
 
+async def test_an_append_that_only_its_sender_would_hear_is_not_published_with_those_of_its_batch(
+    log: Log, redis: BatchingRedis
+) -> None:
+    one, own, other = rooms(3)
+    appends = [Append(room, 0, "", "t1", (MOVE,), own_subscriptions=int(room == own)) for room in (one, own, other)]
+    async with subscribed(redis, (one, own, other)) as receive:
+        await append_together(log, appends)
+        assert [await receive(), await receive()] == [LogSlice("", await log.read(room)) for room in (one, other)]
+
+
 async def test_a_shared_append_with_a_row_of_the_lobby_is_published(log: Log, redis: BatchingRedis) -> None:
     one, listed, other = rooms(3)
-    appends = [Append(room, 0, "", "t1", (MOVE,), is_shared=True) for room in (one, listed, other)]
+    appends = [Append(room, 0, "", "t1", (MOVE,), own_subscriptions=0) for room in (one, listed, other)]
     appends[1] = replace(appends[1], next_check_ms=7, listing=b"a row")
     async with subscribed(redis, [listed]) as receive:
         await append_together(log, appends)

@@ -59,7 +59,6 @@ NAMES = [
     (keys.matches_by_rules(7, "easy"), "fairest:{7}:matches:rules:easy"),
     (keys.matches_by_name(7, "Ann"), "fairest:{7}:matches:name:ann"),
     (keys.unrated(7), "fairest:{7}:unrated"),
-    (keys.wakeup_channel(ROOM), f"fairest:{{8}}:wake:{ROOM}"),
     (keys.keepalive_channel(7), "fairest:{7}:quiet"),
     (keys.attached_rooms("p1"), "fairest:{processes}:rooms:p1"),
     (keys.public_counts("p1"), "fairest:{processes}:counts:p1"),
@@ -142,6 +141,5 @@ def test_the_keys_of_a_room_are_those_of_the_room_and_of_its_bucket() -> None:
         log=keys.log(ROOM),
         deadlines=keys.deadlines(number),
         lobby=keys.lobby(number),
-        wakeup_channel=keys.wakeup_channel(ROOM),
         round_outbox=keys.round_outbox(number),
     )

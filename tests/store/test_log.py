@@ -139,8 +139,8 @@ async def test_a_clock_before_2001_has_stamps_that_are_read_again(redis: Batchin
     in_1970 = text.replace("call('TIME')", "{'100', '123456'}")
     log, tags = keys.log(ROOM), ("", "ab12cd34", "ef56ab78")
     for number in (0, 1):
-        words = (f"{number} {tags[number]}\n", f"{number + 1} {tags[number + 1]}\n", 0, 0, 1, "0sa")
-        await redis.execute_command("EVAL", in_1970, 1, log, 1, 0, *words)
+        words = (f"{number} {tags[number]}\n", f"{number + 1} {tags[number + 1]}\n0sa", 0)
+        await redis.execute_command("EVAL", in_1970, 1, log, 1, "", *words)
     found = [(each.index, each.tag, each.at_ms) for each in await Log(redis).read(ROOM)]
     assert (in_1970 != text, found) == (True, [(1, "ab12cd34", 100_123), (2, "ef56ab78", 100_123)])
 
@@ -150,7 +150,7 @@ async def test_a_log_that_is_cut_by_a_clock_before_2001_is_read_again(redis: Bat
     in_1970 = text.replace("redis.call('TIME')", "{'100', '123456'}")
     log = keys.log(ROOM)
     await store_entries(redis, ROOM, entry_text(1, "ab12cd34", 100_122, "0sa"))
-    await redis.execute_command("EVAL", in_1970, 1, log, "1 ab12cd34\n", 2, "ef56ab78", "0sb", 1, "channel")
+    await redis.execute_command("EVAL", in_1970, 1, log, "1 ab12cd34\n", 2, "ef56ab78", "0sb", 1)
     found = [(each.index, each.tag, each.at_ms) for each in await Log(redis).read(ROOM)]
     assert (in_1970 != text, found) == (True, [(1, "ab12cd34", 100_122), (2, "ef56ab78", 100_123)])
 
@@ -201,7 +201,7 @@ async def test_an_append_that_is_sent_again_later_is_answered_with_the_stamp_of_
     writer: Writer, redis: BatchingRedis
 ) -> None:
     long_ago = 1_000
-    await store_entries(redis, ROOM, entry_text(1, "t1", long_ago, "0sa"))
+    await store_entries(redis, ROOM, entry_text(1, "t1", long_ago, "1b4"))
     assert await writer.append(tag="t1") is Answer.APPENDED
     assert writer.reply.now_ms == long_ago
 
@@ -353,10 +353,10 @@ async def test_the_log_of_an_open_room_stays(writer: Writer, redis: BatchingRedi
 
 
 async def test_a_shared_append_is_published_with_its_entries(writer: Writer, redis: BatchingRedis) -> None:
-    pubsub = (await owner_of(redis, keys.wakeup_channel(ROOM))).pubsub(ignore_subscribe_messages=True)
-    await (pubsub.ssubscribe if await is_sharded(redis) else pubsub.subscribe)(keys.wakeup_channel(ROOM))
+    pubsub = (await owner_of(redis, keys.log(ROOM))).pubsub(ignore_subscribe_messages=True)
+    await (pubsub.ssubscribe if await is_sharded(redis) else pubsub.subscribe)(keys.log(ROOM))
     await pubsub.get_message(timeout=1)
-    await writer.append(events=(MOVE, Started()), is_shared=True)
+    await writer.append(events=(MOVE, Started()), own_subscriptions=0)
     async with asyncio.timeout(PATIENCE_SECONDS):
         while (message := await pubsub.get_message(timeout=None)) is None:
             continue
@@ -840,7 +840,7 @@ async def test_writers_are_polled_in_the_order_in_which_they_are_enqueued(writer
 
 def test_an_append_without_more_words_has_no_deadline_and_is_not_shared() -> None:
     plain = Append(ROOM, 0, "", "t1", (MOVE,))
-    assert plain == Append(ROOM, 0, "", "t1", (MOVE,), 0, 0, None, 0, False, 0, None, ())
+    assert plain == Append(ROOM, 0, "", "t1", (MOVE,), 0, 0, None, 0, None, None, ())
 
 
 def test_an_answer_is_the_word_of_the_script_and_the_label_of_the_metric() -> None:

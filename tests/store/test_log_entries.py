@@ -104,7 +104,13 @@ def test_events_up_to_an_index_are_left_out_and_not_parsed() -> None:
 
 
 def test_the_entries_of_a_wakeup_are_numbered_from_its_first_index() -> None:
-    woken = parse_wakeup(b'["7","aa","bb","1234",["0sa","1b4"]]')
+    woken = parse_wakeup(b"6 aa\n0000000001234 8 bb\n0sa\n1b4")
     assert woken.after_tag == "aa"
     assert [(entry.index, entry.tag, entry.at_ms) for entry in woken.entries] == [(7, "bb", 1234), (8, "bb", 1234)]
     assert [entry.event for entry in woken.entries] == [events.Played(0, MOVES["sa"]), events.Played(1, MOVES["b4"])]
+
+
+@pytest.mark.parametrize("payload", [b"", b"6 aa", b"6 aa\n", b"6 aa\n0sa", b'["7","aa","bb","1234",["0sa"]]'])
+def test_a_wakeup_that_is_no_entry_is_an_error(payload: bytes) -> None:
+    with pytest.raises(ValueError, match="an entry is a line"):
+        parse_wakeup(payload)

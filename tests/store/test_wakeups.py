@@ -38,9 +38,7 @@ class Writer:
 
     async def append(self, own_subscriptions: int = 0) -> None:
         tag = f"{self.index:08x}"
-        append = Append(
-            ROOM, self.index, self.tag, tag, [RoomClosed()], is_shared=True, own_subscriptions=own_subscriptions
-        )
+        append = Append(ROOM, self.index, self.tag, tag, [RoomClosed()], own_subscriptions=own_subscriptions)
         assert await append_once(self.log, append) is Answer.APPENDED
         self.index, self.tag = self.index + 1, tag
 
@@ -343,11 +341,11 @@ async def test_a_process_that_was_held_up_keeps_its_subscription(
 async def test_the_channel_of_a_room_that_was_unsubscribed_is_left(redis_url: str) -> None:
     async with listening(redis_url) as listener:
         await listener.receives_more()
-        node: Any = await owner_of(listener.writer.redis, keys.wakeup_channel(ROOM))
+        node: Any = await owner_of(listener.writer.redis, keys.log(ROOM))
         count = "SHARDNUMSUB" if await is_sharded(listener.writer.redis) else "NUMSUB"
 
         async def is_left() -> bool:
-            _, left = await node.execute_command("PUBSUB", count, keys.wakeup_channel(ROOM), **RAW_REPLY)
+            _, left = await node.execute_command("PUBSUB", count, keys.log(ROOM), **RAW_REPLY)
             return bool(left == 0)
 
         listener.wakeups.unsubscribe(ROOM)
@@ -388,7 +386,7 @@ async def test_wake_ups_belong_to_slots_where_redis_has_such_channels(cluster: R
     async with listening(cluster.url) as listener:
         await listener.receives_more()
         found = await asyncio.to_thread(owner.call, "PUBSUB", "CHANNELS" if is_old else "SHARDCHANNELS")
-        assert keys.wakeup_channel(ROOM).encode() in cast("list[bytes]", found)
+        assert keys.log(ROOM).encode() in cast("list[bytes]", found)
 
 
 async def test_a_subscription_that_is_cut_while_rooms_come_and_go_is_replaced() -> None:

@@ -233,8 +233,7 @@ class LiveRoom:
                     self.deadline,
                     window,
                     services.closed_room_seconds,
-                    is_shared=services.is_shared,
-                    own_subscriptions=services.own_subscriptions(self.code) if services.is_shared else 0,
+                    services.own_subscriptions(self.code) if services.is_shared else None,
                 )
                 self._append_state = APPEND[self._append_state]
                 self._proposal = proposal

@@ -103,9 +103,7 @@ def make_append(
     deadline: Deadline | None,
     window: DecisionWindow,
     closed_room_seconds: int,
-    *,
-    is_shared: bool,
-    own_subscriptions: int,
+    own_subscriptions: int | None,
 ) -> Append:
     """Return the append of a proposal's steps after the cursor; Redis makes it only with its clock inside the window.
 
@@ -138,7 +136,6 @@ def make_append(
         not_after_ms=not_after_ms,
         next_check_ms=next_check_ms,
         expire_seconds=expire_seconds,
-        is_shared=is_shared,
         own_subscriptions=own_subscriptions,
         listing=_encode_listing(room, after, window.now_ms) if changes_listing(before, after) else None,
         rounds=rounds,

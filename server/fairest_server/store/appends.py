@@ -63,8 +63,8 @@ class Append(Value):
 
     Times are milliseconds on Redis' clock; a `not_after_ms` of 0 is any time. `next_check_ms` is when the sweep must
     check the room: None leaves it as it is, 0 means never. `expire_seconds` is how long the log is kept from now on, 0
-    for ever. `is_shared` publishes the entries if the channel has more subscriptions than the sender's
-    `own_subscriptions`. `listing` is the room's new entry in the lobby: empty to remove it, None to leave it as it is.
+    for ever. `own_subscriptions` are those of the sender to the room's channel: with more, the entry is published; None
+    never publishes it. `listing` is the room's new entry in the lobby: empty to remove it, None to leave it as it is.
     `rounds` are entries for the chain of rounds.
     """
 
@@ -77,8 +77,7 @@ class Append(Value):
     not_after_ms: int = 0
     next_check_ms: int | None = None
     expire_seconds: int = 0
-    is_shared: bool = False
-    own_subscriptions: int = 0
+    own_subscriptions: int | None = None
     listing: bytes | None = None
     rounds: Sequence[str] = ()
 
@@ -86,13 +85,13 @@ class Append(Value):
 class Words(Value):
     """An append in the words of append.lua.
 
-    `more_keys` and `more_words` are those that a move does not need; only the last append of a script can have them.
-    With `is_shared` the words name a channel, as those of all appends of its script do.
+    All appends of a script have the same `own_subscriptions`. `more_keys` and `more_words` are those that a move does
+    not need; only the last append of a script can have them.
     """
 
     log: str
-    words: Sequence[Any]
-    is_shared: bool = False
+    words: tuple[str, bytes, int]
+    own_subscriptions: int | None
     more_keys: Sequence[str] = ()
     more_words: Sequence[Any] = ()
 
@@ -100,20 +99,15 @@ class Words(Value):
 def words_of(keys: RoomKeys, append: Append) -> Words:
     """Return the words of append.lua for this append. A move needs few of them."""
     index, events, listing, rounds = append.expected, append.events, append.listing, append.rounds
-    words: list[Any] = [f"{index} {append.expected_tag}\n", f"{index + len(events)} {append.tag}\n"]
-    words += (append.not_before_ms, append.not_after_ms, len(events), format_event(events[0]))
-    for event in events[1:]:
-        words.append(format_event(event))
-    is_shared = append.is_shared
-    if is_shared:
-        words += (keys.wakeup_channel, append.own_subscriptions)
-    next_check_ms, expire_seconds = append.next_check_ms, append.expire_seconds
-    if next_check_ms is None and not expire_seconds and listing is None and not rounds:
-        return Words(keys.log, words, is_shared)
+    written = f"{index + len(events)} {append.tag}\n".encode() + b"\n".join(map(format_event, events))
+    words = (f"{index} {append.expected_tag}\n", written, append.not_after_ms)
+    not_before_ms, next_check_ms, expire_seconds = append.not_before_ms, append.next_check_ms, append.expire_seconds
+    if not not_before_ms and next_check_ms is None and not expire_seconds and listing is None and not rounds:
+        return Words(keys.log, words, append.own_subscriptions)
     check = "" if next_check_ms is None else next_check_ms
     changed = (() if listing is None else (keys.lobby,)) + ((keys.round_outbox,) if rounds else ())
-    more = (append.room, check, expire_seconds, listing or "", len(rounds), *rounds)
-    return Words(keys.log, words, is_shared, (keys.deadlines, *changed), more)
+    more = (append.room, not_before_ms, check, expire_seconds, listing or "", len(rounds), *rounds)
+    return Words(keys.log, words, append.own_subscriptions, (keys.deadlines, *changed), more)
 
 
 def commands_of(script: Script, appends: Sequence[Words], most: int) -> list[CommandWords]:
@@ -124,11 +118,11 @@ def commands_of(script: Script, appends: Sequence[Words], most: int) -> list[Com
     for append, following in zip(appends, (*appends[1:], None), strict=True):
         logs.append(append.log)
         words += append.words
-        is_shared = append.is_shared
-        if append.more_words or len(logs) == most or following is None or following.is_shared is not is_shared:
+        own = append.own_subscriptions
+        if append.more_words or len(logs) == most or following is None or following.own_subscriptions != own:
             logs += append.more_keys
             count = len(logs) - len(append.more_keys)
-            head = ("EVALSHA", script.sha, len(logs), *logs, count, 2 if is_shared else 0)
+            head = ("EVALSHA", script.sha, len(logs), *logs, count, "" if own is None else own)
             commands.append((*head, *words, *append.more_words))
             logs, words = [], []
     return commands

@@ -120,7 +120,9 @@ def round_id(room: str, drawn: bytes) -> bytes:
 
 
 def log(room: str) -> str:
-    """List: the room's log. Expires `--closed-room-seconds` after the room is closed."""
+    """List: the room's log. Expires `--closed-room-seconds` after the room is closed. The channel of this name has the
+    entries just appended to it, for the other processes that have the room open.
+    """
     return f"fairest:{{{bucket(room)}}}:log:{room}"
 
 
@@ -174,25 +176,19 @@ def unrated(number: int) -> str:
     return f"fairest:{{{number}}}:unrated"
 
 
-def wakeup_channel(room: str) -> str:
-    """Channel: entries just appended to the room's log, for the other processes that have the room open."""
-    return f"fairest:{{{bucket(room)}}}:wake:{room}"
-
-
 class RoomKeys(Value):
     """The keys that an append to a room's log may use, made once for each room instead of for each append."""
 
     log: str
     deadlines: str
     lobby: str
-    wakeup_channel: str
     round_outbox: str
 
 
 def of_room(room: str) -> RoomKeys:
     """Return the keys of a room and of its bucket."""
     number = bucket(room)
-    return RoomKeys(log(room), deadlines(number), lobby(number), wakeup_channel(room), round_outbox(number))
+    return RoomKeys(log(room), deadlines(number), lobby(number), round_outbox(number))
 
 
 def keepalive_channel(number: int) -> str:

@@ -103,9 +103,8 @@ class Log:
         """
         if self._cut is None:
             self._cut = Script("cut.lua", head=await channel_commands(self._redis))
-        channel = keys.wakeup_channel(room)
         words = (f"{end.index} {end.tag}\n", end.index + 1, tag, format_event(checkpoint))
-        arguments = (*words, KEPT_BEFORE_CHECKPOINT, channel)
+        arguments = (*words, KEPT_BEFORE_CHECKPOINT)
         stamp = await self._cut.run(self._redis, [keys.log(room)], arguments)
         return int(stamp) if stamp else None
 

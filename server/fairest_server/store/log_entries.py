@@ -1,6 +1,5 @@
 """Entries of a log: between values and the bytes that Redis stores."""
 
-import json
 import re
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -75,8 +74,5 @@ def parse_entries(found: Iterable[bytes], after: int = 0) -> list[LogEntry]:
 
 def parse_wakeup(payload: bytes) -> LogSlice:
     """Parse the payload of a wake-up, which append.lua wrote. Raises ValueError."""
-    first, after_tag, tag, at_ms, events = json.loads(payload)
-    entries = [
-        LogEntry(int(first) + offset, tag, int(at_ms), parse_event(text.encode())) for offset, text in enumerate(events)
-    ]
-    return LogSlice(after_tag, entries)
+    end_before, _, entry = payload.partition(b"\n")
+    return LogSlice(end_before.partition(b" ")[2].decode(), parse_entries([entry]))

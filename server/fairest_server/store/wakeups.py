@@ -127,9 +127,9 @@ class _BucketListener:
         while True:
             self._changed.clear()
             wanted = set(self._rooms)
-            await channels.add(map(keys.wakeup_channel, wanted - subscribed))
+            await channels.add(map(keys.log, wanted - subscribed))
             self.confirmed -= subscribed - wanted
-            await channels.drop(map(keys.wakeup_channel, subscribed - wanted))
+            await channels.drop(map(keys.log, subscribed - wanted))
             subscribed = wanted
             # In a loop that also runs when rooms come and go: a ping must be sent however often they do.
             if time.monotonic() >= next_ping:

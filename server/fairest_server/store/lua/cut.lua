@@ -2,12 +2,11 @@
 -- first, writes after: Redis does not roll back a script that fails half-way.
 --
 -- KEYS  log
--- ARGV  expected end of the log, index and tag of the checkpoint, the checkpoint, how many events before it to keep,
---       wake-up channel
+-- ARGV  expected end of the log, index and tag of the checkpoint, the checkpoint, how many events before it to keep
 -- A line before this one names the command that publishes: local publish = 'PUBLISH', or 'SPUBLISH' (append.lua).
 -- Returns the stamp of the checkpoint in ms; '' if the log does not end as expected. append.lua says what an entry is.
 local expected_end, index, tag, event = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-local kept, channel = tonumber(ARGV[5]), ARGV[6]
+local kept = tonumber(ARGV[5])
 local new_end = index .. ' ' .. tag .. '\n'
 
 local last = redis.call('LINDEX', KEYS[1], -1)
@@ -34,9 +33,8 @@ end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local stamp = string.format('%013.0f', math.max(now, tonumber(last_stamp)))
--- Encoding may fail, so it comes before the first write.
-local message = cjson.encode({tonumber(index), string.match(last_end, ' (.*)\n'), tag, stamp, {event}})
-redis.call('RPUSH', KEYS[1], stamp .. ' ' .. new_end .. event)
+local entry = stamp .. ' ' .. new_end .. event
+redis.call('RPUSH', KEYS[1], entry)
 redis.call('LTRIM', KEYS[1], -entries - 1, -1)
-redis.call(publish, channel, message)
+redis.call(publish, KEYS[1], expected_end .. entry)
 return stamp
