@@ -1,7 +1,8 @@
 """Rooms, server processes and Redis masters as queues: the CPU and the latency of moves in a simulated deployment.
 
 A move goes through the load, a process, a master, the same process, and the load again. A process sends one batch at a
-time to each master; moves of both players of a room that wait for the same batch are one append. If the players of a
+time to each master, and waits for the next one as the append queue of our server does; moves of both players of a room
+that wait for the same batch are one append. If the players of a
 room are on two processes, each move is work for both, and an append behind one that its process does not know yet is
 a conflict, which is decided again.
 """
@@ -14,7 +15,7 @@ from math import ceil
 
 from benchmarks.queueing import Clock, Cooling, Cores, Station
 from fairest_server.load.clients import SHORTEST_PAUSE_SHARE
-from fairest_server.store.append_queue import MAX_BATCH
+from fairest_server.store.append_queue import BATCH_SECONDS, MANY_WAITING, MAX_BATCH
 
 SERVER_COOLS_US = 1_000.0
 """The idle time after which half of what a process had in the caches is gone. It was chosen, as that of the load, so
@@ -141,6 +142,15 @@ class Deployment:
         self._clock.run()
         return self._summarise()
 
+    @property
+    def now(self) -> float:
+        """The time in microseconds."""
+        return self._clock.now
+
+    def at(self, time_us: float, action: Callable[[], None]) -> None:
+        """Call `action` at a time."""
+        self._clock.at(time_us, action)
+
     def append(self, process: "_Process", batch: dict[int, list[int]]) -> None:
         """Send a batch to the master of its rooms: moves of players by room."""
         master = self._masters[self._rooms[next(iter(batch))].master]
@@ -260,6 +270,10 @@ class _Process:
         self.station, self.number, self._deployment = station, number, deployment
         self._waiting: dict[int, dict[int, list[int]]] = {}
         self._under_way: set[int] = set()
+        self._due_us: dict[int, float] = {}
+        """When the next batch to a master may be sent."""
+        self._timers: set[int] = set()
+        """The masters for which a timer waits until then."""
         station.on_turn_end = self._send_batches
 
     def receive(self, room: int, player: int) -> None:
@@ -295,9 +309,21 @@ class _Process:
 
     def _send_batches(self) -> None:
         for master in [each for each in self._waiting if each not in self._under_way]:
+            due_us = self._due_us.get(master, 0.0)
+            if self._deployment.now < due_us and len(self._waiting[master]) < MANY_WAITING:
+                if master not in self._timers:
+                    self._timers.add(master)
+                    self._deployment.at(due_us, partial(self._wake_for, master))
+                continue
             waiting = self._waiting.pop(master)
             batch = {room: waiting.pop(room) for room in list(waiting)[:MAX_BATCH]}
             if waiting:
                 self._waiting[master] = waiting
             self._under_way.add(master)
+            self._due_us[master] = self._deployment.now + BATCH_SECONDS * 1e6
             self._deployment.append(self, batch)
+
+    def _wake_for(self, master: int) -> None:
+        """Begin a turn, at whose end the batch to a master is due."""
+        self._timers.discard(master)
+        self.station.put(0.0, lambda: None)

@@ -104,9 +104,15 @@ def test_processes_that_take_the_cores_from_one_another_cost_more() -> None:
     assert two.server_us > one.server_us + 5
 
 
-def test_moves_that_a_load_sends_on_the_same_tick_wait_for_each_other() -> None:
+def test_moves_that_a_load_sends_on_the_same_tick_share_a_turn_of_the_process() -> None:
     paced = replace(BUSY, pace_seconds=0.1)
-    assert simulate(replace(paced, tick_us=1_000)).p50_ms > 1.5 * simulate(paced).p50_ms
+    on_ticks, at_any_time = simulate(replace(paced, tick_us=1_000)), simulate(paced)
+    assert on_ticks.server_parts["server_turn"] < 0.5 * at_any_time.server_parts["server_turn"]
+
+
+def test_a_busy_process_sends_a_batch_each_ten_milliseconds() -> None:
+    result = simulate(replace(BUSY, pace_seconds=0.3))
+    assert result.redis_parts["redis_turn"] * result.per_second == pytest.approx(100, rel=0.2)
 
 
 @pytest.mark.parametrize("costs", [COSTS, replace(COSTS, server_turn=9, server_displaced=20, server_cold=50)])

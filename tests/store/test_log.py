@@ -13,9 +13,9 @@ from fairest_protocol.calculation.moves import MOVES
 from fairest_server.ops import metrics
 from fairest_server.room.events import Event, Played, PlayerReady, RematchAsked, Started
 from fairest_server.room.steps import LogSlice
-from fairest_server.store import keys
+from fairest_server.store import append_queue, keys
 from fairest_server.store import log as log_module
-from fairest_server.store.append_queue import MAX_BATCH, AppendQueue
+from fairest_server.store.append_queue import MANY_WAITING, MAX_BATCH, AppendQueue
 from fairest_server.store.appends import Answer, Append, Reply
 from fairest_server.store.log import Log
 from fairest_server.store.log_entries import parse_wakeup
@@ -378,6 +378,13 @@ async def test_one_broken_log_does_not_harm_the_others_of_its_batch(writer: Writ
     assert [reply.answer for reply in await asyncio.gather(*answers)] == [Answer.FAILED, Answer.APPENDED]
 
 
+async def until_polled(writer: Recorded) -> None:
+    async def is_polled() -> bool:
+        return bool(writer.polled)
+
+    await until(is_polled, "the writer is polled")
+
+
 async def test_a_writer_builds_its_append_when_it_is_polled_and_not_before() -> None:
     """Until then a room takes requests, and decides all of them together."""
     polled: list[str] = []
@@ -393,7 +400,7 @@ async def test_a_writer_builds_its_append_when_it_is_polled_and_not_before() -> 
                 await Writer(log).append()
                 link.stall()
                 log.enqueue(one)
-                await asyncio.sleep(0)
+                await until_polled(one)
                 log.enqueue(other)
                 await asyncio.sleep(0)
                 assert polled == [one.code]
@@ -416,7 +423,7 @@ async def count_polled_in_one_turn(*writers: Recorded) -> int:
                 link.stall()
                 for each in writers:
                     log.enqueue(each)
-                await asyncio.sleep(0)
+                await until_polled(writers[0])
                 polled = len(writers[0].polled)
                 link.flow()
     return polled
@@ -446,7 +453,9 @@ async def test_a_writer_behind_many_that_have_nothing_to_append_is_polled(writer
         assert (await last.answered).answer is Answer.APPENDED
 
 
-async def test_the_next_batch_is_sent_before_the_results_of_the_last_one_are_handed_out(writer: Writer) -> None:
+async def test_a_batch_for_which_many_wait_is_sent_before_the_results_of_the_last_one_are_handed_out(
+    writer: Writer,
+) -> None:
     """Redis executes it while the rooms handle their results."""
     polled: list[str] = []
     polled_at_results: list[int] = []
@@ -456,13 +465,56 @@ async def test_the_next_batch_is_sent_before_the_results_of_the_last_one_are_han
             polled_at_results.append(len(polled))
             super().on_append_result(reply)
 
-    count = MAX_BATCH + 1
+    count = MAX_BATCH + MANY_WAITING
     writers = [Counting(Append(room, 0, "", "t1", (MOVE,)), polled) for room in neighbours(ROOM, count)]
     for each in writers:
         writer.log.enqueue(each)
     async with asyncio.timeout(PATIENCE_SECONDS):
         await asyncio.gather(*(each.answered for each in writers))
-    assert polled_at_results == [count] * count
+    assert polled_at_results[:MAX_BATCH] == [2 * MAX_BATCH] * MAX_BATCH
+
+
+async def test_a_move_after_a_pause_is_polled_in_the_next_turn_of_the_event_loop(writer: Writer) -> None:
+    polled: list[str] = []
+    alone = Recorded(Append(ROOM, 0, "", "t1", (MOVE,)), polled)
+    writer.log.enqueue(alone)
+    await asyncio.sleep(0)
+    assert polled == [alone.code]
+    await alone.answered
+
+
+async def test_a_batch_waits_for_its_time_after_the_last_one(writer: Writer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(append_queue, "BATCH_SECONDS", 0.05)
+    await writer.append()
+    begin = time.perf_counter()
+    await writer.append(expected=1, expected_tag="t1", tag="t2")
+    # The event loop rounds a timer to milliseconds, and the last batch was sent before its answer came.
+    assert time.perf_counter() - begin > 0.04
+
+
+async def test_a_batch_for_which_many_wait_does_not_wait_for_its_time(
+    writer: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await writer.append()
+    monkeypatch.setattr(append_queue, "BATCH_SECONDS", 10 * PATIENCE_SECONDS)
+    rooms = neighbours(ROOM, MANY_WAITING + 1)[1:]
+    answers = [begin_append(writer.log, Append(room, 0, "", "t1", (MOVE,))) for room in rooms]
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        replies = await asyncio.gather(*answers[:MAX_BATCH])
+    assert {reply.answer for reply in replies} == {Answer.APPENDED}
+
+
+async def test_the_end_of_sending_does_not_wait_for_the_time_of_a_batch(
+    redis: BatchingRedis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(append_queue, "BATCH_SECONDS", 10 * PATIENCE_SECONDS)
+    log = Log(redis)
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        async with log.sending():
+            await Writer(log).append()
+            answered = begin_append(log, Append(ROOM, 1, "t1", "t2", (MOVE,)))
+            await asyncio.sleep(0)
+        assert (await answered).answer is Answer.APPENDED
 
 
 async def test_a_writer_enqueued_by_the_last_result_is_sent_before_sending_ends(redis: BatchingRedis) -> None:
@@ -529,6 +581,7 @@ async def test_a_writer_that_is_enqueued_after_sending_has_ended_is_not_polled(r
 async def test_an_append_whose_connection_broke_is_retried_as_often_as_any_other(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(append_queue, "BATCH_SECONDS", 0)
     with redis_process() as process:
         async with faulty_link(process.socket) as link:
             client = make_client(link.url)

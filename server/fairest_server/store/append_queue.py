@@ -1,13 +1,13 @@
 """The queue of appends to Redis: sent in batches, each append built just before its batch is sent.
 
     enqueue(writer)             a room has something to append, and waits to be polled
-      |                         (call_soon, or the reply to the batch before)
+      |                         (BATCH_SECONDS after the batch before, or once MANY_WAITING rooms wait)
       v
     poll                        up to MAX_BATCH writers are taken from the queue
       |  writer.build_append()  each decides what to append, with all that it was asked until now
       v
     send                        EVALSHA of append.lua for up to MAX_TOGETHER at a time, in one write and one round trip
-      |                         (the next batch is built and sent before anything else)
+      |                         (a next batch that is due is built and sent before anything else)
       v
     writer.on_append_result()   each learns what became of its append
 
@@ -54,6 +54,19 @@ append (docs/decisions/0021-what-a-move-costs.md, step 53).
 """
 
 
+BATCH_SECONDS: Final = 0.010
+"""The shortest time between two batches, unless `MANY_WAITING` rooms wait; the event loop rounds it to milliseconds.
+
+A batch costs a process 45 us and Redis 27 us, however few rooms are in it, so a busy process sends fewer and larger
+ones. A move that comes later than this after the last batch waits for nothing
+(docs/decisions/0099-a-batch-each-ten-milliseconds.md).
+"""
+MANY_WAITING: Final = 2 * MAX_BATCH
+"""The number of waiting rooms at which a batch is sent at once. It is twice the number that is polled, so that the
+moves of both players of a room, which a balancer hands on some milliseconds apart, more often share an append.
+"""
+
+
 class Writer(Protocol):
     """A room that has something to append to its log."""
 
@@ -86,10 +99,12 @@ class AppendQueue:
         """The script of an append, once it is known whether Redis has sharded channels."""
         self._waiting: deque[Writer] = deque()
         self._batch: Batch = []
-        self._sent_at: float
-        """When the batch was sent, on the clock of `time.perf_counter`."""
+        self._sent_at = -BATCH_SECONDS
+        """When the last batch was sent, on the clock of `time.perf_counter`."""
         self._is_busy = False
         """Whether a batch is under way or scheduled."""
+        self._timer: asyncio.TimerHandle | None = None
+        """Sends the next batch when its time has come; None while a batch is under way."""
         self._retrying: asyncio.Task[None] | None = None
         """A reference, because the event loop keeps only weak ones."""
         self._drained: asyncio.Future[None] | None = None
@@ -103,8 +118,10 @@ class AppendQueue:
             self._waiting.append(writer)
         if not self._is_busy:
             self._is_busy = True
-            # Not at once: writers that are enqueued in the same turn of the event loop share the batch.
-            asyncio.get_running_loop().call_soon(self._send_next)
+            self._schedule()
+        elif self._timer is not None and len(self._waiting) >= MANY_WAITING:
+            self._timer.cancel()
+            self._schedule()
 
     async def close(self) -> None:
         """Send what waits, then close the connection. Writers that are enqueued afterwards are never asked.
@@ -113,15 +130,32 @@ class AppendQueue:
         """
         if self._is_busy:
             self._drained = asyncio.get_running_loop().create_future()
+            if self._timer is not None:
+                self._timer.cancel()
+                self._schedule()
             await self._drained
         # From now on the queue is busy for ever, so that `enqueue` never schedules a batch again.
         self._is_busy = True
         await self._connection.close()
 
+    def _schedule(self) -> None:
+        """Send the next batch when its time has come: at once if many wait for it, or `close` does."""
+        loop = asyncio.get_running_loop()
+        seconds = self._sent_at + BATCH_SECONDS - time.perf_counter()
+        if seconds > 0 and len(self._waiting) < MANY_WAITING and self._drained is None:
+            self._timer = loop.call_later(seconds, self._send_next)
+        else:
+            # Not at once: writers that are enqueued in the same turn of the event loop share the batch.
+            self._timer = None
+            loop.call_soon(self._send_next)
+
     def _send_next(self) -> None:
         """Send the next batch, or become idle."""
-        if self._waiting and self._send_waiting():
-            return
+        self._timer = None
+        if not self._send_waiting():
+            self._become_idle()
+
+    def _become_idle(self) -> None:
         self._is_busy = False
         if self._drained is not None and not self._drained.done():
             self._drained.set_result(None)
@@ -209,17 +243,24 @@ class AppendQueue:
         return [parse_alone(reply) for reply in replies]
 
     def _dispatch(self, replies: Sequence[Reply]) -> None:
-        """Send the next batch, then give each writer of this one its result: Redis works while the rooms do."""
+        """Give each writer of the batch its result.
+
+        If many wait, the next batch is sent before: Redis works while the rooms do.
+        """
         metrics.APPEND_SECONDS.add(time.perf_counter() - self._sent_at)
         metrics.BATCHES.add(len(self._batch))
         batch, self._batch = self._batch, []
-        is_sent = bool(self._waiting) and self._send_waiting()
+        is_sent = len(self._waiting) >= MANY_WAITING and self._send_waiting()
         for (writer, _), reply in zip(batch, replies, strict=True):
             metrics.APPENDS.add(reply.answer)
             _report_result(writer, reply)
-        if not is_sent:
-            # The results may have enqueued writers; those did not schedule a batch, because the queue is still busy.
-            self._send_next()
+        if is_sent:
+            return
+        # The results may have enqueued writers; those did not schedule a batch, because the queue is still busy.
+        if self._waiting:
+            self._schedule()
+        else:
+            self._become_idle()
 
 
 def _report_result(writer: Writer, reply: Reply) -> None:
