@@ -19,6 +19,7 @@ from websockets.http11 import Request
 
 from fairest_server.edge.incoming import Disconnected
 from fairest_server.edge.websocket import WebSocket
+from fairest_server.store.append_queue import BATCH_SECONDS
 from fairest_server.store.appends import MAX_TOGETHER
 from fairest_server.store.redis.batch_connection import pack
 from fairest_server.store.redis.scripts import Script
@@ -34,7 +35,7 @@ class Game(Protocol):
 
 
 class Appends(asyncio.Protocol):
-    """One connection to Redis. The rooms that append in one iteration of the event loop share a write."""
+    """One connection to Redis. Rooms share a write, which comes as long after the last one as a batch of our server."""
 
     transport: asyncio.Transport
 
@@ -42,6 +43,7 @@ class Appends(asyncio.Protocol):
         self._reader = hiredis.Reader()
         self._waiting: list[StoredRoom] = []
         self._sent: deque[StoredRoom] = deque()
+        self._sent_at = 0.0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Give Redis the script; its reply is the first one."""
@@ -49,20 +51,22 @@ class Appends(asyncio.Protocol):
         self.transport.write(pack(("SCRIPT", "LOAD", SCRIPT.text)))
 
     def enqueue(self, room: "StoredRoom") -> None:
-        """Let the room append at the end of this iteration."""
+        """Let the room append with the next write."""
         if not self._waiting:
-            asyncio.get_running_loop().call_soon(self._send)
+            loop = asyncio.get_running_loop()
+            loop.call_later(max(0.0, self._sent_at + BATCH_SECONDS - loop.time()), self._send)
         self._waiting.append(room)
 
     def _send(self) -> None:
         rooms, self._waiting = self._waiting, []
+        self._sent_at = asyncio.get_running_loop().time()
         self._sent.extend(rooms)
         commands: list[bytes] = []
         for start in range(0, len(rooms), MAX_TOGETHER):
             group = rooms[start : start + MAX_TOGETHER]
             words = [word for room in group for word in room.build()]
             commands.append(
-                pack(("EVALSHA", SCRIPT.sha, len(group), *(room.key for room in group), len(group), 0, *words))
+                pack(("EVALSHA", SCRIPT.sha, len(group), *(room.key for room in group), len(group), "", *words))
             )
         self.transport.write(b"".join(commands))
 
@@ -111,8 +115,8 @@ class StoredRoom(ABC):
         texts = self.judge(messages)
         self._count = len(texts)
         self._next_tag = f"{getrandbits(32):08x}"
-        last = self._index + self._count
-        return [f"{self._index} {self._tag}\n", f"{last} {self._next_tag}\n", 0, 0, self._count, *texts]
+        written = f"{self._index + self._count} {self._next_tag}\n".encode() + b"\n".join(texts)
+        return [f"{self._index} {self._tag}\n", written, 0]
 
     def on_reply(self) -> None:
         """Tell the players, and store the moves that came meanwhile."""

@@ -110,9 +110,9 @@ def test_moves_that_a_load_sends_on_the_same_tick_share_a_turn_of_the_process() 
     assert on_ticks.server_parts["server_turn"] < 0.5 * at_any_time.server_parts["server_turn"]
 
 
-def test_a_busy_process_sends_a_batch_each_ten_milliseconds() -> None:
+def test_a_busy_process_sends_a_batch_each_five_milliseconds() -> None:
     result = simulate(replace(BUSY, pace_seconds=0.3))
-    assert result.redis_parts["redis_turn"] * result.per_second == pytest.approx(100, rel=0.2)
+    assert result.redis_parts["redis_turn"] * result.per_second == pytest.approx(200, rel=0.2)
 
 
 @pytest.mark.parametrize("costs", [COSTS, replace(COSTS, server_turn=9, server_displaced=20, server_cold=50)])

@@ -54,12 +54,12 @@ append (docs/decisions/0021-what-a-move-costs.md, step 53).
 """
 
 
-BATCH_SECONDS: Final = 0.010
+BATCH_SECONDS: Final = 0.005
 """The shortest time between two batches, unless `MANY_WAITING` rooms wait; the event loop rounds it to milliseconds.
 
 A batch costs a process 45 us and Redis 27 us, however few rooms are in it, so a busy process sends fewer and larger
 ones. A move that comes later than this after the last batch waits for nothing
-(docs/decisions/0099-a-batch-each-ten-milliseconds.md).
+(docs/decisions/0099-a-batch-each-five-milliseconds.md).
 """
 MANY_WAITING: Final = 2 * MAX_BATCH
 """The number of waiting rooms at which a batch is sent at once. It is twice the number that is polled, so that the
