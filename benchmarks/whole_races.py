@@ -3,9 +3,9 @@
 Once saturated: all players of 500 rooms, each of whom moves as soon as the last move was answered. Once the same with
 random legal games. Once by independent players, 2,500 moves a second in 250 rooms, each of whom thinks for a random
 time: no two of them move together, so that an append holds one move. The kinds of server take turns, and a ratio is
-formed within each turn. A relay that stores each message in Redis, and judges nothing, is the least that a server costs which
-answers a move when it is stored; `benchmarks.bare_race` is the least that one costs which judges it as well, and
-`benchmarks.core_race` with the pure core of our server.
+formed within each turn. A relay that stores each message in Redis, and judges nothing, is the least that a server costs
+which answers a move when it is stored; `benchmarks.bare_race` is the least that one costs which judges it as well, and
+`benchmarks.core_race` with the pure core of our server. The two send batches as far apart as our server does.
 """
 
 import asyncio
