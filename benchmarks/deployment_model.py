@@ -15,7 +15,7 @@ from math import ceil
 
 from benchmarks.queueing import Clock, Cooling, Cores, Station
 from fairest_server.load.clients import SHORTEST_PAUSE_SHARE
-from fairest_server.store.append_queue import BATCH_SECONDS, MANY_WAITING, MAX_BATCH
+from fairest_server.store.append_queue import BATCH_SECONDS, MAX_BATCH
 
 SERVER_COOLS_US = 1_000.0
 """The idle time after which half of what a process had in the caches is gone. It was chosen, as that of the load, so
@@ -310,7 +310,7 @@ class _Process:
     def _send_batches(self) -> None:
         for master in [each for each in self._waiting if each not in self._under_way]:
             due_us = self._due_us.get(master, 0.0)
-            if self._deployment.now < due_us and len(self._waiting[master]) < MANY_WAITING:
+            if self._deployment.now < due_us:
                 if master not in self._timers:
                     self._timers.add(master)
                     self._deployment.at(due_us, partial(self._wake_for, master))
@@ -320,7 +320,7 @@ class _Process:
             if waiting:
                 self._waiting[master] = waiting
             self._under_way.add(master)
-            self._due_us[master] = self._deployment.now + BATCH_SECONDS * 1e6
+            self._due_us[master] = self._deployment.now + (0.0 if waiting else BATCH_SECONDS * 1e6)
             self._deployment.append(self, batch)
 
     def _wake_for(self, master: int) -> None:

@@ -15,7 +15,7 @@ from fairest_server.room.events import Event, Played, PlayerReady, RematchAsked,
 from fairest_server.room.steps import LogSlice
 from fairest_server.store import append_queue, keys
 from fairest_server.store import log as log_module
-from fairest_server.store.append_queue import MANY_WAITING, MAX_BATCH, AppendQueue
+from fairest_server.store.append_queue import MAX_BATCH, AppendQueue
 from fairest_server.store.appends import Answer, Append, Reply
 from fairest_server.store.log import Log
 from fairest_server.store.log_entries import parse_wakeup
@@ -453,7 +453,7 @@ async def test_a_writer_behind_many_that_have_nothing_to_append_is_polled(writer
         assert (await last.answered).answer is Answer.APPENDED
 
 
-async def test_a_batch_for_which_many_wait_is_sent_before_the_results_of_the_last_one_are_handed_out(
+async def test_a_batch_of_those_left_over_is_sent_before_the_results_of_the_last_one_are_handed_out(
     writer: Writer,
 ) -> None:
     """Redis executes it while the rooms handle their results."""
@@ -465,13 +465,13 @@ async def test_a_batch_for_which_many_wait_is_sent_before_the_results_of_the_las
             polled_at_results.append(len(polled))
             super().on_append_result(reply)
 
-    count = MAX_BATCH + MANY_WAITING
+    count = MAX_BATCH + 1
     writers = [Counting(Append(room, 0, "", "t1", (MOVE,)), polled) for room in neighbours(ROOM, count)]
     for each in writers:
         writer.log.enqueue(each)
     async with asyncio.timeout(PATIENCE_SECONDS):
         await asyncio.gather(*(each.answered for each in writers))
-    assert polled_at_results[:MAX_BATCH] == [2 * MAX_BATCH] * MAX_BATCH
+    assert polled_at_results == [count] * count
 
 
 async def test_a_move_after_a_pause_is_polled_in_the_next_turn_of_the_event_loop(writer: Writer) -> None:
@@ -490,18 +490,6 @@ async def test_a_batch_waits_for_its_time_after_the_last_one(writer: Writer, mon
     await writer.append(expected=1, expected_tag="t1", tag="t2")
     # The event loop rounds a timer to milliseconds, and the last batch was sent before its answer came.
     assert time.perf_counter() - begin > 0.04
-
-
-async def test_a_batch_for_which_many_wait_does_not_wait_for_its_time(
-    writer: Writer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await writer.append()
-    monkeypatch.setattr(append_queue, "BATCH_SECONDS", 10 * PATIENCE_SECONDS)
-    rooms = neighbours(ROOM, MANY_WAITING + 1)[1:]
-    answers = [begin_append(writer.log, Append(room, 0, "", "t1", (MOVE,))) for room in rooms]
-    async with asyncio.timeout(PATIENCE_SECONDS):
-        replies = await asyncio.gather(*answers[:MAX_BATCH])
-    assert {reply.answer for reply in replies} == {Answer.APPENDED}
 
 
 async def test_the_end_of_sending_does_not_wait_for_the_time_of_a_batch(

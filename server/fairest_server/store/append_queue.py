@@ -1,7 +1,7 @@
 """The queue of appends to Redis: sent in batches, each append built just before its batch is sent.
 
     enqueue(writer)             a room has something to append, and waits to be polled
-      |                         (BATCH_SECONDS after the batch before, or once MANY_WAITING rooms wait)
+      |                         (BATCH_SECONDS after the batch before, or at once if that left rooms over)
       v
     poll                        up to MAX_BATCH writers are taken from the queue
       |  writer.build_append()  each decides what to append, with all that it was asked until now
@@ -55,15 +55,11 @@ append (docs/decisions/0021-what-a-move-costs.md, step 53).
 
 
 BATCH_SECONDS: Final = 0.005
-"""The shortest time between two batches, unless `MANY_WAITING` rooms wait; the event loop rounds it to milliseconds.
+"""The time between two batches, unless more rooms wait than one polls; the event loop rounds it to milliseconds.
 
 A batch costs a process 45 us and Redis 27 us, however few rooms are in it, so a busy process sends fewer and larger
 ones. A move that comes later than this after the last batch waits for nothing
 (docs/decisions/0099-a-batch-each-five-milliseconds.md).
-"""
-MANY_WAITING: Final = 2 * MAX_BATCH
-"""The number of waiting rooms at which a batch is sent at once. It is twice the number that is polled, so that the
-moves of both players of a room, which a balancer hands on some milliseconds apart, more often share an append.
 """
 
 
@@ -99,8 +95,10 @@ class AppendQueue:
         """The script of an append, once it is known whether Redis has sharded channels."""
         self._waiting: deque[Writer] = deque()
         self._batch: Batch = []
-        self._sent_at = -BATCH_SECONDS
+        self._sent_at: float
         """When the last batch was sent, on the clock of `time.perf_counter`."""
+        self._due_at = 0.0
+        """When the next one may be sent, on the same clock."""
         self._is_busy = False
         """Whether a batch is under way or scheduled."""
         self._timer: asyncio.TimerHandle | None = None
@@ -119,9 +117,6 @@ class AppendQueue:
         if not self._is_busy:
             self._is_busy = True
             self._schedule()
-        elif self._timer is not None and len(self._waiting) >= MANY_WAITING:
-            self._timer.cancel()
-            self._schedule()
 
     async def close(self) -> None:
         """Send what waits, then close the connection. Writers that are enqueued afterwards are never asked.
@@ -139,10 +134,10 @@ class AppendQueue:
         await self._connection.close()
 
     def _schedule(self) -> None:
-        """Send the next batch when its time has come: at once if many wait for it, or `close` does."""
+        """Send the next batch when it is due, or at once if `close` waits for it."""
         loop = asyncio.get_running_loop()
-        seconds = self._sent_at + BATCH_SECONDS - time.perf_counter()
-        if seconds > 0 and len(self._waiting) < MANY_WAITING and self._drained is None:
+        seconds = self._due_at - time.perf_counter()
+        if seconds > 0 and self._drained is None:
             self._timer = loop.call_later(seconds, self._send_next)
         else:
             # Not at once: writers that are enqueued in the same turn of the event loop share the batch.
@@ -180,6 +175,8 @@ class AppendQueue:
         if not batch:
             return False
         self._sent_at = time.perf_counter()
+        # Rooms that are left over have waited already.
+        self._due_at = self._sent_at + (0.0 if self._waiting else BATCH_SECONDS)
         if not self._try_send():
             self._retry()
         return True
@@ -243,14 +240,11 @@ class AppendQueue:
         return [parse_alone(reply) for reply in replies]
 
     def _dispatch(self, replies: Sequence[Reply]) -> None:
-        """Give each writer of the batch its result.
-
-        If many wait, the next batch is sent before: Redis works while the rooms do.
-        """
+        """Give each writer of the batch its result; before, send the next one if it is due: Redis works meanwhile."""
         metrics.APPEND_SECONDS.add(time.perf_counter() - self._sent_at)
         metrics.BATCHES.add(len(self._batch))
         batch, self._batch = self._batch, []
-        is_sent = len(self._waiting) >= MANY_WAITING and self._send_waiting()
+        is_sent = bool(self._waiting) and time.perf_counter() >= self._due_at and self._send_waiting()
         for (writer, _), reply in zip(batch, replies, strict=True):
             metrics.APPENDS.add(reply.answer)
             _report_result(writer, reply)
