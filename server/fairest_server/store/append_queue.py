@@ -244,7 +244,7 @@ class AppendQueue:
         metrics.APPEND_SECONDS.add(time.perf_counter() - self._sent_at)
         metrics.BATCHES.add(len(self._batch))
         batch, self._batch = self._batch, []
-        is_sent = bool(self._waiting) and time.perf_counter() >= self._due_at and self._send_waiting()
+        is_sent = time.perf_counter() >= self._due_at and self._send_waiting()
         for (writer, _), reply in zip(batch, replies, strict=True):
             metrics.APPENDS.add(reply.answer)
             _report_result(writer, reply)
