@@ -2,10 +2,9 @@
 -- Of each append, checks come first, writes after: Redis does not roll back a script that fails half-way. Appends that
 -- were made before it failed are answered as the first time when they are sent again.
 --
--- An append in a batch takes Redis 30,000 instructions: 1,000 for each argument, up to 3,000 for a number that is
--- formatted. A script takes 17,000 more, which its appends share. So the appends of a batch share scripts, what an append
--- writes is one text, times stay texts, and nothing is a function. What a move seldom needs stands at the end, for the
--- last append alone, and may be left out.
+-- An argument takes Redis 1,000 instructions, a number that is formatted up to 3,000, and a script 17,000, which its
+-- appends share. So the appends of a batch share scripts, what an append writes is one text, times stay texts, and
+-- nothing is a function. What a move seldom needs stands at the end, for the last append alone, and may be left out.
 --
 -- A log is a list, and each of its entries an append: the stamp in 13 digits, as it has them until the year 2286, a space,
 -- the end of the log by then, and the events, with a line feed between two. The end of a log is the index of its last
