@@ -55,7 +55,7 @@ append (docs/decisions/0021-what-a-move-costs.md, step 53).
 
 
 BATCH_SECONDS: Final = 0.005
-"""The time between two batches, unless more rooms wait than one polls; the event loop rounds it to milliseconds.
+"""The shortest time between two batches, unless the first left rooms over; the event loop rounds it to milliseconds.
 
 A batch costs a process 45 us and Redis 27 us, however few rooms are in it, so a busy process sends fewer and larger
 ones. A move that comes later than this after the last batch waits for nothing
