@@ -166,7 +166,7 @@ def million(costs: Costs, measured: Mapping[str, float]) -> list[Figure]:
     masters = ceil(per_second * redis_us / 1e6 / BUSIEST)
     _report(f"a million players: {processes} processes and {masters} masters, one second of {per_second:.0f} moves ...")
     # One second of it: as many rooms as have a move in that second of each player.
-    shape = Shape(round(per_second / 2), 1.0, 1, processes, masters)
+    shape = Shape(round(per_second / 2), 1.0, 1, processes, masters, keys.BUCKETS)
     result = Deployment(shape, costs, random.Random(SEED)).run()
     fleet = Fleet(
         players=PLAYERS,
@@ -204,7 +204,7 @@ def million(costs: Costs, measured: Mapping[str, float]) -> list[Figure]:
 def _move_us(costs: Costs) -> tuple[float, float]:
     """Return the CPU of a process and of a master for a move, where a process and a master are busy as planned."""
     per_process = 2_500
-    shape = Shape(per_process, 1.0, 1, 2, 1)
+    shape = Shape(per_process, 1.0, 1, 2, queues=keys.BUCKETS)
     result = Deployment(shape, costs, random.Random(SEED)).run()
     return result.server_us, result.redis_us
 

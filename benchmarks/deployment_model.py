@@ -1,10 +1,9 @@
 """Rooms, server processes and Redis masters as queues: the CPU and the latency of moves in a simulated deployment.
 
-A move goes through the load, a process, a master, the same process, and the load again. A process sends one batch at a
-time to each master, and waits for the next one as the append queue of our server does; moves of both players of a room
-that wait for the same batch are one append. If the players of a
-room are on two processes, each move is work for both, and an append behind one that its process does not know yet is
-a conflict, which is decided again.
+A move goes through the load, a process, a master, the same process, and the load again. A process has append queues,
+each of which sends one batch at a time and waits for the next one as those of our server do; moves of both players of a
+room that wait for the same batch are one append. If the players of a room are on two processes, each move is work for
+both, and an append behind one that its process does not know yet is a conflict, which is decided again.
 """
 
 import random
@@ -64,9 +63,10 @@ class Costs:
 class Shape:
     """A deployment and its load. Each player makes `moves` moves, with pauses up to `pace_seconds` between them.
 
-    `apart` says that each player comes to any process; otherwise both players of a room are on the same one. Without
-    `cores`, every station has one for itself. The load sends on whole multiples of `tick_us` only, as the timers of its
-    event loop do; 0 for any time.
+    A process has `queues` append queues: one for a single Redis, one for each bucket on a Cluster. `apart` says that
+    each player comes to any process; otherwise both players of a room are on the same one. Without `cores`, every
+    station has one for itself. The load sends on whole multiples of `tick_us` only, as the timers of its event loop do;
+    0 for any time.
     """
 
     rooms: int
@@ -74,6 +74,7 @@ class Shape:
     moves: int
     processes: int = 1
     masters: int = 1
+    queues: int = 1
     apart: bool = False
     cores: int | None = None
     tick_us: float = 0.0
@@ -98,9 +99,9 @@ class Simulated:
 
 @dataclass
 class _Room:
-    """A room: the master with its log, the length of the log, and for each process how much of it is known there."""
+    """A room: the append queue that it waits in, the length of its log, and how much of it is known in each process."""
 
-    master: int
+    queue: int
     processes: tuple[int, int]
     length: int = 0
     known: dict[int, int] = field(default_factory=dict)
@@ -153,7 +154,7 @@ class Deployment:
 
     def append(self, process: "_Process", batch: dict[int, list[int]]) -> None:
         """Send a batch to the master of its rooms: moves of players by room."""
-        master = self._masters[self._rooms[next(iter(batch))].master]
+        master = self._masters[self._rooms[next(iter(batch))].queue % self._shape.masters]
         positions = {room: self._rooms[room].known.get(process.number, 0) for room in batch}
         counted = len(batch) if self._shape.processes > 1 else 0
         cost = self._costs.redis_append * len(batch) + self._costs.redis_count * counted
@@ -163,8 +164,8 @@ class Deployment:
         appended = partial(self._appended, process, batch, positions)
         master.put(cost, appended, len(batch), self._costs.redis_publish if is_published else None)
 
-    def master_of(self, room: int) -> int:
-        return self._rooms[room].master
+    def queue_of(self, room: int) -> int:
+        return self._rooms[room].queue
 
     def deliver(self, player: int) -> None:
         """Send a player the answer to its move. Without a pause the player sends the next one in the same turn."""
@@ -196,12 +197,12 @@ class Deployment:
             accepted[number] = players
             for other in set(room.processes) - {process.number}:
                 self._processes[other].notice(room, room.length, len(players))
-        process.replied(self.master_of(next(iter(batch))), accepted, refused)
+        process.replied(self.queue_of(next(iter(batch))), accepted, refused)
 
     def _make_room(self, number: int) -> _Room:
         first = self._chance.randrange(self._shape.processes)
         second = self._chance.randrange(self._shape.processes) if self._shape.apart else first
-        return _Room(number % self._shape.masters, (first, second))
+        return _Room(number % self._shape.queues, (first, second))
 
     def _send_after(self, pause_us: float, player: int) -> None:
         at = self._clock.now + pause_us
@@ -264,16 +265,16 @@ class Deployment:
 
 
 class _Process:
-    """A server process: the moves that wait for a batch to each master, and the batches under way."""
+    """A server process: the moves that wait in each of its append queues, and the batches under way."""
 
     def __init__(self, station: Station, number: int, deployment: Deployment) -> None:
         self.station, self.number, self._deployment = station, number, deployment
         self._waiting: dict[int, dict[int, list[int]]] = {}
         self._under_way: set[int] = set()
         self._due_us: dict[int, float] = {}
-        """When the next batch to a master may be sent."""
+        """When the next batch of a queue may be sent."""
         self._timers: set[int] = set()
-        """The masters for which a timer waits until then."""
+        """The queues for which a timer waits until then."""
         station.on_turn_end = self._send_batches
 
     def receive(self, room: int, player: int) -> None:
@@ -288,9 +289,9 @@ class _Process:
 
         self.station.put(self._deployment.work_us(moves / 2, 1), know, moves / 2, self._deployment.notice_us)
 
-    def replied(self, master: int, accepted: dict[int, list[int]], refused: dict[int, list[int]]) -> None:
-        """Take the replies of a master to a batch: answer the players, and decide again what met a conflict."""
-        self.station.put(0.0, partial(self._under_way.discard, master))
+    def replied(self, queue: int, accepted: dict[int, list[int]], refused: dict[int, list[int]]) -> None:
+        """Take the replies to a batch of a queue: answer the players, and decide again what met a conflict."""
+        self.station.put(0.0, partial(self._under_way.discard, queue))
         for players in accepted.values():
             self._follow(players, self._deployment.deliver)
         for room, players in refused.items():
@@ -304,26 +305,26 @@ class _Process:
         self.station.put(self._deployment.work_us(len(players) / 2, 1), follow, len(players) / 2)
 
     def _wait(self, room: int, player: int) -> None:
-        waiting = self._waiting.setdefault(self._deployment.master_of(room), {})
+        waiting = self._waiting.setdefault(self._deployment.queue_of(room), {})
         waiting.setdefault(room, []).append(player)
 
     def _send_batches(self) -> None:
-        for master in [each for each in self._waiting if each not in self._under_way]:
-            due_us = self._due_us.get(master, 0.0)
+        for queue in [each for each in self._waiting if each not in self._under_way]:
+            due_us = self._due_us.get(queue, 0.0)
             if self._deployment.now < due_us:
-                if master not in self._timers:
-                    self._timers.add(master)
-                    self._deployment.at(due_us, partial(self._wake_for, master))
+                if queue not in self._timers:
+                    self._timers.add(queue)
+                    self._deployment.at(due_us, partial(self._wake_for, queue))
                 continue
-            waiting = self._waiting.pop(master)
+            waiting = self._waiting.pop(queue)
             batch = {room: waiting.pop(room) for room in list(waiting)[:MAX_BATCH]}
             if waiting:
-                self._waiting[master] = waiting
-            self._under_way.add(master)
-            self._due_us[master] = self._deployment.now + (0.0 if waiting else BATCH_SECONDS * 1e6)
+                self._waiting[queue] = waiting
+            self._under_way.add(queue)
+            self._due_us[queue] = self._deployment.now + (0.0 if waiting else BATCH_SECONDS * 1e6)
             self._deployment.append(self, batch)
 
-    def _wake_for(self, master: int) -> None:
-        """Begin a turn, at whose end the batch to a master is due."""
-        self._timers.discard(master)
+    def _wake_for(self, queue: int) -> None:
+        """Begin a turn, at whose end the batch of a queue is due."""
+        self._timers.discard(queue)
         self.station.put(0.0, lambda: None)

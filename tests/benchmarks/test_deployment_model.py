@@ -104,6 +104,12 @@ def test_processes_that_take_the_cores_from_one_another_cost_more() -> None:
     assert two.server_us > one.server_us + 5
 
 
+def test_each_queue_of_a_process_sends_batches_of_its_own() -> None:
+    paced = replace(BUSY, pace_seconds=0.3)
+    one, sixteen = (simulate(replace(paced, queues=queues)).redis_parts["redis_turn"] for queues in (1, 16))
+    assert sixteen > 5 * one
+
+
 def test_moves_that_a_load_sends_on_the_same_tick_share_a_turn_of_the_process() -> None:
     paced = replace(BUSY, pace_seconds=0.1)
     on_ticks, at_any_time = simulate(replace(paced, tick_us=1_000)), simulate(paced)

@@ -1,7 +1,8 @@
 """The queue of appends to Redis: sent in batches, each append built just before its batch is sent.
 
     enqueue(writer)             a room has something to append, and waits to be polled
-      |                         (BATCH_SECONDS after the batch before, or at once if that left rooms over)
+      |                         (no sooner than BATCH_SECONDS after the last batch, or when that is answered
+      |                          if it left rooms over)
       v
     poll                        up to MAX_BATCH writers are taken from the queue
       |  writer.build_append()  each decides what to append, with all that it was asked until now
@@ -55,9 +56,10 @@ append (docs/decisions/0021-what-a-move-costs.md, step 53).
 
 
 BATCH_SECONDS: Final = 0.005
-"""The shortest time between two batches, unless the first left rooms over; the event loop rounds it to milliseconds.
+"""The shortest time between two batches, unless the earlier one left rooms over, or the queue is being closed. The
+event loop rounds it to milliseconds.
 
-A batch costs a process 45 us and Redis 27 us, however few rooms are in it, so a busy process sends fewer and larger
+A batch costs a process 50 us and Redis 28 us, however few rooms are in it, so a busy process sends fewer and larger
 ones. A move that comes later than this after the last batch waits for nothing
 (docs/decisions/0099-a-batch-each-five-milliseconds.md).
 """
@@ -129,7 +131,7 @@ class AppendQueue:
                 self._timer.cancel()
                 self._schedule()
             await self._drained
-        # From now on the queue is busy for ever, so that `enqueue` never schedules a batch again.
+        # The queue stays busy for ever, so that `enqueue` never schedules a batch again.
         self._is_busy = True
         await self._connection.close()
 
@@ -151,8 +153,10 @@ class AppendQueue:
             self._become_idle()
 
     def _become_idle(self) -> None:
-        self._is_busy = False
-        if self._drained is not None and not self._drained.done():
+        if self._drained is None:
+            self._is_busy = False
+        elif not self._drained.done():
+            # It stays busy, so that nothing is sent before `close` goes on.
             self._drained.set_result(None)
 
     def _send_waiting(self) -> bool:
@@ -240,7 +244,7 @@ class AppendQueue:
         return [parse_alone(reply) for reply in replies]
 
     def _dispatch(self, replies: Sequence[Reply]) -> None:
-        """Give each writer of the batch its result; before, send the next one if it is due: Redis works meanwhile."""
+        """Send the next batch if it is due, so that Redis has work; then give each writer of this one its result."""
         metrics.APPEND_SECONDS.add(time.perf_counter() - self._sent_at)
         metrics.BATCHES.add(len(self._batch))
         batch, self._batch = self._batch, []
