@@ -28,8 +28,6 @@ CALIBRATED_ON = ("500", "2500", "6000", "saturated", "saturated_two", "2500_apar
 """Those of one process do not tell what it costs to share cores, to publish a move and to take it from another process,
 and those of independent players alone do not tell the cost of a move from that of its append.
 """
-TICK_US = 1_000.0
-"""The resolution of the timers of the load's event loop."""
 FITTING_STEPS = 20_000
 ROUNDS = 4
 """Of calibration. The coldness of turns depends on the costs, and the costs on the coldness."""
@@ -131,7 +129,7 @@ def simulate(load: Load, costs: Costs) -> Simulated:
         processes=load.processes,
         apart=not load.hands_over,
         cores=CORES,
-        tick_us=TICK_US,
+        has_timers=True,
     )
     return Deployment(shape, costs, random.Random(SEED)).run()
 

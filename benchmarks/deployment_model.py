@@ -10,7 +10,6 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from math import ceil
 
 from benchmarks.queueing import Clock, Cooling, Cores, Station
 from fairest_server.load.clients import SHORTEST_PAUSE_SHARE
@@ -20,11 +19,21 @@ SERVER_COOLS_US = 1_000.0
 """The idle time after which half of what a process had in the caches is gone. It was chosen, as that of the load, so
 that the model comes close to all of the measured loads (`benchmarks.loads`).
 """
-REDIS_COOLS_US = 200.0
+REDIS_COOLS_US = 350.0
 """As `benchmarks.dense_appends` tells: an append costs four to eight times as much at 500 a second as when Redis is
-busy.
+busy. 200 to 500 change no deviation of Redis by more than three points.
 """
 LOAD_COOLS_US = 250.0
+ROOM_COOLS_US = 100_000.0
+"""The time since the last append of a room after which half of what its master had of it in the caches is gone."""
+LONG_AGO_US = -1e9
+BUILDING_SHARE = 0.5
+"""The part of an append's CPU that comes before its batch is sent: 0.4 to 0.6, sampled with py-spy."""
+STAYING = 0.9
+"""The chance that a core which becomes free goes to a station that had it last, and not to the one that has waited
+longest. Of two saturated processes, one was on the core of the load and the other one on that of Redis in 84 % of
+samples.
+"""
 
 
 @dataclass(frozen=True)
@@ -35,9 +44,10 @@ class Costs:
     `..._displaced` what a move, or an append of a master, takes more on a core that another station has used since the
     last one. A move costs a process `server_move` for the player's frames, and its append, which is shared if both
     players of a room move at once, `server_append` to decide, fold and show it. A turn in which entries of other
-    processes arrive takes `server_notice` more, and one of a master that publishes some `redis_publish`. An append of a
-    process that is not alone takes `redis_count` more, since the master counts the room's subscribers. `wake` is the
-    time that each of them takes to wake, which is no CPU.
+    processes arrive takes `server_notice` more. An append of a process that is not alone takes `redis_count` more,
+    since the master counts the room's subscribers, and one that is published `redis_publish`; one of a room that was
+    left alone for a long time takes `redis_room_cold` more. `wake` is the time that each of them takes to wake, which
+    is no CPU.
     """
 
     server_cold: float
@@ -52,6 +62,7 @@ class Costs:
     redis_turn: float = 0.0
     redis_displaced: float = 0.0
     redis_publish: float = 0.0
+    redis_room_cold: float = 0.0
     load_cold: float = 0.0
     load_turn: float = 0.0
     load_move: float = 0.0
@@ -65,8 +76,8 @@ class Shape:
 
     A process has `queues` append queues: one for a single Redis, one for each bucket on a Cluster. `apart` says that
     each player comes to any process; otherwise both players of a room are on the same one. Without `cores`, every
-    station has one for itself. The load sends on whole multiples of `tick_us` only, as the timers of its event loop do;
-    0 for any time.
+    station has one for itself. `has_timers` says that the pauses of players are timers of the load's event loop, which
+    count milliseconds; people make their moves at any time.
     """
 
     rooms: int
@@ -77,7 +88,7 @@ class Shape:
     queues: int = 1
     apart: bool = False
     cores: int | None = None
-    tick_us: float = 0.0
+    has_timers: bool = False
 
 
 @dataclass
@@ -104,6 +115,8 @@ class _Room:
     queue: int
     processes: tuple[int, int]
     length: int = 0
+    appended_us: float = LONG_AGO_US
+    """When its last append was sent."""
     known: dict[int, int] = field(default_factory=dict)
 
 
@@ -114,7 +127,7 @@ class Deployment:
         self._shape, self._costs, self._chance = shape, costs, chance
         self._clock = Clock()
         stations = shape.processes + shape.masters + 1
-        cores = Cores(shape.cores or stations)
+        cores = Cores(shape.cores or stations, lambda: chance.random() < STAYING)
         cooling = Cooling(costs.load_cold, LOAD_COOLS_US, costs.load_displaced, costs.load_turn, costs.wake)
         self._load = Station(self._clock, cores, cooling)
         cooling = Cooling(costs.redis_cold, REDIS_COOLS_US, costs.redis_displaced, costs.redis_turn, costs.wake)
@@ -130,9 +143,12 @@ class Deployment:
         self.appends = 0
         self.counted = 0
         """Appends of processes that are not alone."""
+        self.published = 0
+        self.cold_rooms = 0.0
+        """The sum over all appends: 0 for one that follows another of its room at once, up to 1 after a long time."""
         self.handled = 0.0
         """Moves that processes worked on; one that two processes work on, or that is decided twice, counts twice."""
-        self.folded = 0
+        self.folded = 0.0
         """Appends that processes worked on."""
 
     def run(self) -> Simulated:
@@ -148,21 +164,20 @@ class Deployment:
         """The time in microseconds."""
         return self._clock.now
 
-    def at(self, time_us: float, action: Callable[[], None]) -> None:
-        """Call `action` at a time."""
-        self._clock.at(time_us, action)
-
     def append(self, process: "_Process", batch: dict[int, list[int]]) -> None:
         """Send a batch to the master of its rooms: moves of players by room."""
         master = self._masters[self._rooms[next(iter(batch))].queue % self._shape.masters]
         positions = {room: self._rooms[room].known.get(process.number, 0) for room in batch}
         counted = len(batch) if self._shape.processes > 1 else 0
         cost = self._costs.redis_append * len(batch) + self._costs.redis_count * counted
-        is_published = any(len(set(self._rooms[room].processes)) > 1 for room in batch)
+        published = sum(len(set(self._rooms[room].processes)) > 1 for room in batch)
+        cold_rooms = sum(map(self._cool, batch))
+        cost += self._costs.redis_publish * published + self._costs.redis_room_cold * cold_rooms
         self.appends += len(batch)
         self.counted += counted
-        appended = partial(self._appended, process, batch, positions)
-        master.put(cost, appended, len(batch), self._costs.redis_publish if is_published else None)
+        self.published += published
+        self.cold_rooms += cold_rooms
+        master.put(cost, partial(self._appended, process, batch, positions), len(batch))
 
     def queue_of(self, room: int) -> int:
         return self._rooms[room].queue
@@ -172,7 +187,7 @@ class Deployment:
         share = 0.5 if self._shape.pace_seconds else 1.0
         self._load.put(self._costs.load_move * share, partial(self._answered, player), share)
 
-    def work_us(self, moves: float, appends: int) -> float:
+    def work_us(self, moves: float, appends: float) -> float:
         """Return the CPU of a process for this many moves and appends, and count them."""
         self.handled += moves
         self.folded += appends
@@ -199,18 +214,23 @@ class Deployment:
                 self._processes[other].notice(room, room.length, len(players))
         process.replied(self.queue_of(next(iter(batch))), accepted, refused)
 
+    def _cool(self, number: int) -> float:
+        """Note an append of a room; return which part of its data has left the master's caches since the last one."""
+        room = self._rooms[number]
+        idle_us, room.appended_us = self.now - room.appended_us, self.now
+        return idle_us / (idle_us + ROOM_COOLS_US)
+
     def _make_room(self, number: int) -> _Room:
         first = self._chance.randrange(self._shape.processes)
         second = self._chance.randrange(self._shape.processes) if self._shape.apart else first
         return _Room(number % self._shape.queues, (first, second))
 
     def _send_after(self, pause_us: float, player: int) -> None:
-        at = self._clock.now + pause_us
-        tick_us = self._shape.tick_us
-        self._clock.at(ceil(at / tick_us) * tick_us if tick_us else at, partial(self._send, player))
-
-    def _send(self, player: int) -> None:
-        self._load.put(self._costs.load_move / 2, partial(self._arrive, player), 0.5)
+        cost_us, arrive = self._costs.load_move / 2, partial(self._arrive, player)
+        if self._shape.has_timers:
+            self._load.put_later(pause_us, cost_us, arrive, 0.5)
+        else:
+            self._clock.at(self._clock.now + pause_us, lambda: self._load.put(cost_us, arrive, 0.5))
 
     def _arrive(self, player: int) -> None:
         self._sent_at[player] = self._clock.now
@@ -248,7 +268,7 @@ class Deployment:
         server |= {"server_move": self.handled / moves, "server_append": self.folded / moves}
         server["server_notice"] = each(servers, lambda station: station.shared)
         redis |= {"redis_append": self.appends / moves, "redis_count": self.counted / moves}
-        redis["redis_publish"] = each(self._masters, lambda station: station.shared)
+        redis |= {"redis_publish": self.published / moves, "redis_room_cold": self.cold_rooms / moves}
         load["load_move"] = 1.0
         return Simulated(
             server_us=each(servers, lambda station: station.busy_us),
@@ -273,8 +293,10 @@ class _Process:
         self._under_way: set[int] = set()
         self._due_us: dict[int, float] = {}
         """When the next batch of a queue may be sent."""
-        self._timers: set[int] = set()
+        self._timed: set[int] = set()
         """The queues for which a timer waits until then."""
+        self._due: set[int] = set()
+        """Those whose timer has fired."""
         station.on_turn_end = self._send_batches
 
     def receive(self, room: int, player: int) -> None:
@@ -302,7 +324,7 @@ class _Process:
             for player in players:
                 action(player)
 
-        self.station.put(self._deployment.work_us(len(players) / 2, 1), follow, len(players) / 2)
+        self.station.put(self._deployment.work_us(len(players) / 2, 1 - BUILDING_SHARE), follow, len(players) / 2)
 
     def _wait(self, room: int, player: int) -> None:
         waiting = self._waiting.setdefault(self._deployment.queue_of(room), {})
@@ -311,20 +333,22 @@ class _Process:
     def _send_batches(self) -> None:
         for queue in [each for each in self._waiting if each not in self._under_way]:
             due_us = self._due_us.get(queue, 0.0)
-            if self._deployment.now < due_us:
-                if queue not in self._timers:
-                    self._timers.add(queue)
-                    self._deployment.at(due_us, partial(self._wake_for, queue))
+            if self._deployment.now < due_us and queue not in self._due:
+                if queue not in self._timed:
+                    self._timed.add(queue)
+                    self.station.put_later(due_us - self._deployment.now, 0.0, partial(self._fire, queue))
                 continue
+            self._due.discard(queue)
             waiting = self._waiting.pop(queue)
             batch = {room: waiting.pop(room) for room in list(waiting)[:MAX_BATCH]}
             if waiting:
                 self._waiting[queue] = waiting
             self._under_way.add(queue)
-            self._due_us[queue] = self._deployment.now + (0.0 if waiting else BATCH_SECONDS * 1e6)
-            self._deployment.append(self, batch)
+            building_us = self._deployment.work_us(0, BUILDING_SHARE * len(batch))
+            self._due_us[queue] = self._deployment.now + building_us + (0.0 if waiting else BATCH_SECONDS * 1e6)
+            self.station.go_on(building_us, partial(self._deployment.append, self, batch))
 
-    def _wake_for(self, queue: int) -> None:
-        """Begin a turn, at whose end the batch of a queue is due."""
-        self._timers.discard(queue)
-        self.station.put(0.0, lambda: None)
+    def _fire(self, queue: int) -> None:
+        """Let the batch of a queue be sent at the end of this turn."""
+        self._timed.discard(queue)
+        self._due.add(queue)

@@ -2,9 +2,9 @@
 
 Times are in microseconds. A station takes everything that waits for it into one turn, as an event loop does, and works
 on one item after the other; each has its effects when its time is over. A station that sleeps wakes some time after
-something has come for it. One that has been idle finds less of its data in the caches of its core, so its next turn
-takes longer; one whose core was used by another station meanwhile finds nothing there, so each item of its next turn
-takes longer.
+something has come for it, or when a timer of its own fires. One that has been idle finds less of its data in the caches
+of its core, so its next turn takes longer; one whose core was used by another station meanwhile finds nothing there, so
+each item of its next turn takes longer.
 """
 
 from collections import deque
@@ -12,11 +12,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from heapq import heappop, heappush
+from itertools import count
+from typing import Final
 
 Action = Callable[[], None]
 Begin = Callable[[bool], None]
 _Item = tuple[float, float, Action]
 """The cost of an item in microseconds, its units of work, and what follows."""
+TICK_US: Final = 1_000.0
+"""The resolution of the timers of an event loop. uvloop rounds the wait of a timer to it, libuv compares only whole
+milliseconds, and the system is asked to wait whole milliseconds from the end of a turn on.
+"""
 
 
 class Clock:
@@ -40,12 +46,15 @@ class Clock:
 
 
 class Cores:
-    """The cores that stations share. A turn that finds none free waits for its place, first come, first served.
+    """The cores that stations share. A turn that finds none free waits for its place.
 
-    `begin` of a turn is told whether another station has used its core since the station's own last turn.
+    A core that becomes free goes to the turn that has waited longest, or, if `stays` says so, to that of a station that
+    had this core last, if one waits. `begin` of a turn is told whether another station has used its core since the
+    station's own last turn.
     """
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, stays: Callable[[], bool] = lambda: False) -> None:
+        self._stays = stays
         self._users: list[object] = [None] * count
         """The station that has each core, or that had it last."""
         self._free = set(range(count))
@@ -69,11 +78,16 @@ class Cores:
             self._waiting.append((user, begin))
 
     def give_back(self, user: object) -> None:
-        """Give the core of `user` to the turn that has waited longest."""
+        """Give the core of `user` to a turn that waits."""
         core = self._homes[user]
         self._free.add(core)
-        if self._waiting:
-            self._start(core, *self._waiting.popleft())
+        if not self._waiting:
+            return
+        chosen = self._waiting[0]
+        if self._stays():
+            chosen = next((each for each in self._waiting if self._homes.get(each[0]) == core), chosen)
+        self._waiting.remove(chosen)
+        self._start(core, *chosen)
 
     def _start(self, core: int, user: object, begin: Begin) -> None:
         is_displaced = self._users[core] is not user
@@ -106,6 +120,13 @@ class Station:
         self._cores = cores
         self._cooling = cooling
         self._ended = 0.0
+        self._ends_at = 0.0
+        """When the turn that is at its end will be over."""
+        self._timers: list[tuple[float, int, _Item]] = []
+        """A heap: the tick at which each timer fires, its number, and its item."""
+        self._numbers = count()
+        self._sleeps = 0
+        """How often a sleep has begun or ended, so that a timer of an earlier one wakes nobody."""
         self._queue: list[_Item] = []
         self._shared_us: float | None = None
         self._is_busy = False
@@ -129,15 +150,48 @@ class Station:
         """
         self._queue.append((cost_us, units, action))
         self._shared_us = self._shared_us if shared_us is None else shared_us
+        self._wake()
+
+    def put_later(self, wait_us: float, cost_us: float, action: Action, units: float = 0.0) -> None:
+        """Let an item wait for the turn in which a timer of `wait_us` fires."""
+        tick = self._tick + round(wait_us / TICK_US)
+        heappush(self._timers, (tick, next(self._numbers), (cost_us, units, action)))
+        self._sleep()
+
+    def go_on(self, cost_us: float, action: Action) -> None:
+        """Do one thing more in the turn that is at its end, and let `action` follow. `on_turn_end` may call this."""
+        self._ends_at += cost_us
+        self.busy_us += cost_us
+        self._clock.at(self._ends_at, action)
+
+    @property
+    def _tick(self) -> float:
+        return self._clock.now // TICK_US
+
+    def _wake(self) -> None:
         if not self._is_busy:
             self._is_busy = True
+            self._sleeps += 1
             take = partial(self._cores.take, self, self._begin)
             if self._cores.has_free:
                 self._clock.at(self._clock.now + self._cooling.wake_us, take)
             else:
                 take()
 
+    def _sleep(self) -> None:
+        """Sleep until the next timer, unless something comes before it."""
+        if self._timers and not self._is_busy:
+            self._sleeps += 1
+            wait_us = max(0.0, self._timers[0][0] - self._tick) * TICK_US
+            self._clock.at(self._clock.now + wait_us, partial(self._end_sleep, self._sleeps))
+
+    def _end_sleep(self, number: int) -> None:
+        if number == self._sleeps:
+            self._wake()
+
     def _begin(self, is_displaced: bool) -> None:
+        while self._timers and self._timers[0][0] <= self._tick:
+            self._queue.append(heappop(self._timers)[2])
         items, self._queue = self._queue, []
         shared_us, self._shared_us = self._shared_us, None
         idle_us = self._clock.now - self._ended
@@ -156,9 +210,18 @@ class Station:
         self.shared += shared_us is not None
 
     def _end(self) -> None:
+        self._ends_at = self._clock.now
         self.on_turn_end()
+        if self._ends_at > self._clock.now:
+            self._clock.at(self._ends_at, self._leave)
+        else:
+            self._leave()
+
+    def _leave(self) -> None:
         self._ended = self._clock.now
         self._is_busy = bool(self._queue)
         self._cores.give_back(self)
         if self._is_busy:
             self._cores.take(self, self._begin)
+        else:
+            self._sleep()

@@ -94,6 +94,21 @@ def test_to_publish_a_move_and_to_take_it_costs_both_sides_more() -> None:
     assert (shared.server_us - plain.server_us, shared.redis_us - plain.redis_us) == pytest.approx((5, 7))
 
 
+def test_a_master_publishes_each_append_of_a_room_on_two_processes() -> None:
+    apart = replace(BUSY, processes=2, apart=True)
+    parts = simulate(apart).redis_parts
+    # Half of the rooms have both players on one process.
+    assert 0.4 * parts["redis_append"] < parts["redis_publish"] < parts["redis_append"]
+
+
+def test_an_append_of_a_room_that_was_left_alone_costs_a_master_more() -> None:
+    assert simulate(ALONE, replace(COSTS, redis_room_cold=10)).redis_us == pytest.approx(30 + 10, rel=0.1)
+
+
+def test_an_append_that_follows_another_of_its_room_costs_a_master_hardly_more() -> None:
+    assert simulate(BUSY, replace(COSTS, redis_room_cold=10)).redis_parts["redis_room_cold"] < 0.2
+
+
 def test_a_turn_costs_a_master_more_than_its_appends() -> None:
     assert simulate(ALONE, replace(COSTS, redis_turn=9)).redis_us == pytest.approx(30 + 9)
 
@@ -112,7 +127,7 @@ def test_each_queue_of_a_process_sends_batches_of_its_own() -> None:
 
 def test_moves_that_a_load_sends_on_the_same_tick_share_a_turn_of_the_process() -> None:
     paced = replace(BUSY, pace_seconds=0.1)
-    on_ticks, at_any_time = simulate(replace(paced, tick_us=1_000)), simulate(paced)
+    on_ticks, at_any_time = simulate(replace(paced, has_timers=True)), simulate(paced)
     assert on_ticks.server_parts["server_turn"] < 0.5 * at_any_time.server_parts["server_turn"]
 
 

@@ -2,6 +2,8 @@
 
 from functools import partial
 
+import pytest
+
 from benchmarks.queueing import Clock, Cooling, Cores, Station
 
 
@@ -116,3 +118,56 @@ def test_each_turn_has_a_cost_of_its_own() -> None:
     clock.run()
     # Both turns: the last item comes during the first one.
     assert done == [15.0, 25.0, 40.0]
+
+
+def test_a_timer_ends_a_sleep_of_whole_milliseconds() -> None:
+    clock, done = Clock(), list[float]()
+    station = Station(clock, Cores(1), Cooling(0.0, 1_000))
+    clock.at(400.0, lambda: station.put_later(2_900.0, 10.0, lambda: done.append(clock.now)))
+    clock.run()
+    assert done == [3_410.0]
+
+
+def test_a_timer_fires_in_a_turn_that_begins_at_its_tick_for_another_reason() -> None:
+    clock, done = Clock(), list[float]()
+    station = Station(clock, Cores(1), Cooling(0.0, 1_000))
+    clock.at(400.0, lambda: station.put_later(2_900.0, 10.0, lambda: done.append(clock.now)))
+    clock.at(3_050.0, lambda: station.put(10.0, lambda: done.append(clock.now)))
+    clock.run()
+    assert done == [3_060.0, 3_070.0]
+
+
+def test_a_sleep_that_ended_early_wakes_nobody_later() -> None:
+    clock = Clock()
+    station = Station(clock, Cores(1), Cooling(0.0, 1_000))
+    clock.at(400.0, lambda: station.put_later(2_900.0, 10.0, lambda: None))
+    clock.at(3_050.0, lambda: station.put(10.0, lambda: None))
+    clock.run()
+    assert station.turns == 1
+
+
+def test_a_turn_goes_on_with_what_its_end_adds() -> None:
+    clock, done = Clock(), list[float]()
+    station = Station(clock, Cores(1), Cooling(0.0, 1_000))
+
+    def add_once() -> None:
+        station.on_turn_end = lambda: None
+        station.go_on(5.0, lambda: done.append(clock.now))
+
+    station.on_turn_end = add_once
+    station.put(10.0, lambda: None)
+    clock.at(12.0, lambda: station.put(10.0, lambda: done.append(clock.now)))
+    clock.run()
+    assert (done, station.busy_us) == ([15.0, 25.0], 25.0)
+
+
+@pytest.mark.parametrize(("stays", "begun"), [(False, ["long"]), (True, ["home"])])
+def test_a_core_goes_to_a_station_that_had_it_if_that_stays(stays: bool, begun: list[str]) -> None:
+    cores, seen = Cores(1, lambda: stays), list[str]()
+    cores.take("home", lambda _: None)
+    cores.give_back("home")
+    cores.take("user", lambda _: None)
+    for name in ("long", "home"):
+        cores.take(name, lambda _, name=name: seen.append(name))  # type: ignore[misc]
+    cores.give_back("user")
+    assert seen == begun
