@@ -158,15 +158,20 @@ class Station:
         heappush(self._timers, (tick, next(self._numbers), (cost_us, units, action)))
         self._sleep()
 
-    def go_on(self, cost_us: float, action: Action) -> None:
-        """Do one thing more in the turn that is at its end, and let `action` follow. `on_turn_end` may call this."""
+    def go_on(self, cost_us: float, action: Action) -> float:
+        """Do one thing more in the turn that is at its end, let `action` follow, and return when. For `on_turn_end`."""
         self._ends_at += cost_us
         self.busy_us += cost_us
         self._clock.at(self._ends_at, action)
+        return self._ends_at
 
     @property
     def _tick(self) -> float:
         return self._clock.now // TICK_US
+
+    @property
+    def _has_due_timer(self) -> bool:
+        return bool(self._timers) and self._timers[0][0] <= self._tick
 
     def _wake(self) -> None:
         if not self._is_busy:
@@ -190,7 +195,7 @@ class Station:
             self._wake()
 
     def _begin(self, is_displaced: bool) -> None:
-        while self._timers and self._timers[0][0] <= self._tick:
+        while self._has_due_timer:
             self._queue.append(heappop(self._timers)[2])
         items, self._queue = self._queue, []
         shared_us, self._shared_us = self._shared_us, None
@@ -219,7 +224,7 @@ class Station:
 
     def _leave(self) -> None:
         self._ended = self._clock.now
-        self._is_busy = bool(self._queue)
+        self._is_busy = bool(self._queue) or self._has_due_timer
         self._cores.give_back(self)
         if self._is_busy:
             self._cores.take(self, self._begin)

@@ -2,6 +2,8 @@
 
 import random
 from dataclasses import replace
+from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -136,8 +138,48 @@ def test_a_busy_process_sends_a_batch_each_five_milliseconds() -> None:
     assert result.redis_parts["redis_turn"] * result.per_second == pytest.approx(200, rel=0.2)
 
 
-@pytest.mark.parametrize("costs", [COSTS, replace(COSTS, server_turn=9, server_displaced=20, server_cold=50)])
-def test_the_parts_of_a_move_explain_its_cost(costs: Costs) -> None:
+class Recording(Deployment):
+    """A deployment that keeps when each batch was sent."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__(shape, COSTS, random.Random(7))
+        self.sent_us = list[float]()
+
+    def append(self, process: Any, batch: dict[int, list[int]]) -> None:
+        self.sent_us.append(self.now)
+        super().append(process, batch)
+
+
+def test_no_batch_follows_another_much_sooner_than_five_milliseconds() -> None:
+    deployment = Recording(replace(BUSY, pace_seconds=0.3))
+    deployment.run()
+    # No batch leaves rooms over at this pace. A timer rounds by half a millisecond, and counts from the tick before.
+    assert min(later - sooner for sooner, later in pairwise(deployment.sent_us)) >= 3_500
+
+
+EVERYTHING = replace(
+    COSTS,
+    server_turn=9,
+    server_displaced=20,
+    server_cold=50,
+    server_notice=30,
+    redis_turn=7,
+    redis_displaced=3,
+    redis_cold=40,
+    redis_count=2,
+    redis_publish=5,
+    redis_room_cold=8,
+    load_cold=20,
+    load_turn=6,
+    load_move=11,
+    load_displaced=4,
+)
+
+
+@pytest.mark.parametrize("costs", [COSTS, EVERYTHING])
+@pytest.mark.parametrize("station", ["server", "redis", "load"])
+def test_the_parts_of_a_move_explain_its_cost(station: str, costs: Costs) -> None:
     result = simulate(replace(BUSY, processes=2, apart=True, cores=2), costs)
-    explained = sum(getattr(costs, name) * amount for name, amount in result.server_parts.items())
-    assert explained == pytest.approx(result.server_us)
+    parts: dict[str, float] = getattr(result, f"{station}_parts")
+    explained = sum(getattr(costs, name) * amount for name, amount in parts.items())
+    assert explained == pytest.approx(getattr(result, f"{station}_us"))

@@ -137,6 +137,15 @@ def test_a_timer_fires_in_a_turn_that_begins_at_its_tick_for_another_reason() ->
     assert done == [3_060.0, 3_070.0]
 
 
+def test_a_timer_that_is_due_at_the_end_of_a_turn_needs_no_sleep() -> None:
+    clock, done = Clock(), list[float]()
+    station = Station(clock, Cores(1), Cooling(0.0, 1_000, wake_us=45.0))
+    clock.at(100.0, lambda: station.put_later(900.0, 10.0, lambda: done.append(clock.now)))
+    clock.at(855.0, lambda: station.put(300.0, lambda: None))
+    clock.run()
+    assert done == [855.0 + 45 + 300 + 10]
+
+
 def test_a_sleep_that_ended_early_wakes_nobody_later() -> None:
     clock = Clock()
     station = Station(clock, Cores(1), Cooling(0.0, 1_000))
