@@ -28,6 +28,8 @@ variables that begin with `FAIREST_` from the environment of its workers, so thi
 """
 TITLED = ("redis-server", "valkey-server", "nginx")
 """Programs that write their title over their environment."""
+ENOUGH_SCANS = 2
+"""So many scans in a row that find no process: one that is just being started has no environment of its own yet."""
 STOP_SECONDS = 10.0
 """How long processes may take to end: a server gives up after 3.5 s, its supervisor a little later."""
 
@@ -53,10 +55,13 @@ class Run:
 
     def wait_for_end(self, seconds: float = STOP_SECONDS) -> list[str]:
         """Wait until no process belongs to this run; return descriptions of those that are left after `seconds`."""
+        empty_scans = 0
         deadline = time.monotonic() + seconds
-        while left := self.processes():
-            if time.monotonic() > deadline:
+        while empty_scans < ENOUGH_SCANS:
+            left = self.processes()
+            if left and time.monotonic() > deadline:
                 return list(left.values())
+            empty_scans = 0 if left else empty_scans + 1
             time.sleep(0.05)
         return []
 
@@ -64,8 +69,7 @@ class Run:
         """Kill all processes of this run, also those that start while it kills."""
         empty_scans = 0
         deadline = time.monotonic() + STOP_SECONDS
-        # One empty scan is not enough: a process that is just being started has no environment of its own yet.
-        while empty_scans < 2 and time.monotonic() < deadline:
+        while empty_scans < ENOUGH_SCANS and time.monotonic() < deadline:
             left = self.processes()
             empty_scans = 0 if left else empty_scans + 1
             for process_id in left:

@@ -49,12 +49,15 @@ def test_a_process_that_is_left_is_named_with_the_test_that_started_it(
 ) -> None:
     run = Run("a-run-of-its-own", (tmp_path,))
     monkeypatch.setenv(VARIABLE, run.name)
-    with subprocess.Popen([sys.executable, "-c", SLEEP]) as left:
+    with subprocess.Popen([sys.executable, "-c", f"print(flush=True); {SLEEP}"], stdout=subprocess.PIPE) as left:
+        assert left.stdout is not None
         try:
+            # It has begun, and so has an environment.
+            left.stdout.readline()
             (description,) = run.wait_for_end(seconds=0.5)
         finally:
             left.kill()
-    assert f"-c {SLEEP}, started in tests/support/test_run_guard.py::test_a_process_that_is_left" in description
+    assert f"{SLEEP}, started in tests/support/test_run_guard.py::test_a_process_that_is_left" in description
 
 
 def test_the_environment_of_before_is_back_when_the_run_is_over() -> None:
