@@ -11,7 +11,7 @@ from fairest_server.live.proposal import UNRACED_LOG_SECONDS, Proposal, Request,
 from fairest_server.live.redis_clock import DecisionWindow
 from fairest_server.room.commands import CloseRoom, CreateRoom, Disconnect, ExpireDeadline, PlayerRequest
 from fairest_server.room.evolve import evolve
-from fairest_server.room.steps import Step, fold
+from fairest_server.room.steps import fold
 from fairest_server.store.appends import Append
 from tests.support.isolated_room import NOW_MS, ROUND, IsolatedRoom
 from tests.support.races import Table
@@ -78,9 +78,9 @@ def test_a_room_takes_the_steps_that_its_log_would_be_read_as(options: RoomOptio
     """The process decides by its estimate of Redis' clock, which is ahead of it or behind."""
     for step in random_log(3, options):
         decided_ms = step.at_ms + ahead_ms
-        after = evolve(step.before, step.event, decided_ms)
-        decided = Step(step.before, step.event, decided_ms, after, step.tag)
-        assert list(Proposal((), steps=[decided]).stamped(step.at_ms)) == [step]
+        decided = evolve(step.before, step.event, decided_ms)
+        proposal = Proposal((), step.tag, decided_ms, step.before, [step.event], [decided])
+        assert proposal.steps_at(step.at_ms) == [step]
 
 
 def test_the_creation_of_a_listed_room_brings_its_row_in_the_lobby() -> None:

@@ -85,7 +85,7 @@ class LiveRoom:
         self._services = services
         self._append_state: AppendState = IDLE
         self._proposal: Proposal | None = None
-        """The steps and answers to which the requests in flight led, in the state IN_FLIGHT."""
+        """The events and answers to which the requests in flight led, in the state IN_FLIGHT."""
         self._has_changed = True
         """Whether `on_change` is owed: the deadlines or the match without a record are not those of the last call."""
 
@@ -178,8 +178,8 @@ class LiveRoom:
             made = self.requests.settle(entries[0].tag)
             if made is not None:
                 self.cursor.tag = made.tag
-                self._apply_and_answer(made.stamped(entries[0].at_ms), made.answers)
-                entries = entries[len(made.steps) :]
+                self._apply_and_answer(made.steps_at(entries[0].at_ms), made.answers)
+                entries = entries[len(made.events) :]
         steps = fold(entries, self.state)
         if steps:
             self.cursor.tag = steps[-1].tag
@@ -225,7 +225,7 @@ class LiveRoom:
                 self.requests.put_back()
                 self.catch_up()
                 return None
-            if proposal.steps:
+            if proposal.events:
                 append = make_append(
                     proposal,
                     self.code,
@@ -256,7 +256,7 @@ class LiveRoom:
                 answered, self.requests.in_flight = self.requests.in_flight, ()
                 self.requests.doubt = None
                 cursor.tag = proposal.tag
-                self._apply_and_answer(proposal.stamped(reply.now_ms), proposal.answers)
+                self._apply_and_answer(proposal.steps_at(reply.now_ms), proposal.answers)
                 for request in answered:
                     if request.arrived_at:
                         MOVE_SECONDS.add(monotonic() - request.arrived_at)

@@ -1,7 +1,6 @@
-"""Deciding the waiting requests of a room: the steps to append to the log. Pure: time, tag and randomness come in."""
+"""Deciding the waiting requests of a room: the events to append to the log. Pure: time, tag and randomness come in."""
 
 from collections.abc import Sequence
-from operator import attrgetter
 from typing import Final
 
 from fairest_protocol.messages.codec import encode
@@ -13,6 +12,7 @@ from fairest_server.live.redis_clock import CLOCK_SKEW_MS, DecisionWindow
 from fairest_server.live.subscribers import Subscriber
 from fairest_server.room.commands import ApplyPauses, Command, ExpireDeadline
 from fairest_server.room.decide import DrawRound, decide
+from fairest_server.room.events import Event
 from fairest_server.room.evolve import evolve
 from fairest_server.room.lobby_entry import changes_listing, list_room
 from fairest_server.room.round_entries import round_entries
@@ -20,7 +20,6 @@ from fairest_server.room.state import Deadline, RoomState
 from fairest_server.room.steps import Step
 from fairest_server.store.appends import Append
 
-_EVENT: Final = attrgetter("event")
 UNRACED_LOG_SECONDS: Final = 60
 """How long the log of a closed room without a finished round is kept, so that every process sees its end."""
 
@@ -47,14 +46,18 @@ class LateAnswer(Value, gc=True):
 
 
 class Proposal(Value, gc=True):
-    """Requests that were decided together: the steps that the log is asked to take, and the answers that wait for them.
+    """Requests that were decided together: the events that the log is asked to take, and the answers that wait for it.
 
-    The steps have the time at which they were decided; `stamped` gives them that of the log.
+    `before` is the state before the first event, and `states` are those after each, if the log takes them at
+    `decided_ms`.
     """
 
     requests: Sequence[Request]
-    tag: str = ""
-    steps: Sequence[Step] = ()
+    tag: str
+    decided_ms: int
+    before: RoomState | None
+    events: Sequence[Event] = ()
+    states: Sequence[RoomState] = ()
     answers: Sequence[LateAnswer] = ()
 
     @property
@@ -63,37 +66,40 @@ class Proposal(Value, gc=True):
         entries = ("create", "join", "resume")
         return any(isinstance(late.answer, Refused) and late.answer.to in entries for late in self.answers)
 
-    def stamped(self, at_ms: int) -> Sequence[Step]:
-        """Return the steps with the log's time stamp. States are computed again only if one depends on time."""
-        before, after = self.steps[0].before, self.steps[-1].after
-        if at_ms == self.steps[0].at_ms:
-            return self.steps
-        if before is not None and after.clocks is before.clocks and after.times is before.times:
-            return [Step(step.before, step.event, at_ms, step.after, step.tag) for step in self.steps]
-        stamped: list[Step] = []
-        for step in self.steps:
-            after = evolve(before, step.event, at_ms)
-            stamped.append(Step(before, step.event, at_ms, after, step.tag))
+    def steps_at(self, at_ms: int) -> list[Step]:
+        """Return the events as steps of a log that takes them at this time, on Redis' clock.
+
+        States are computed again only if one of them depends on the time.
+        """
+        before, tag = self.before, self.tag
+        last = self.states[-1]
+        is_timeless = before is not None and last.clocks is before.clocks and last.times is before.times
+        steps: list[Step] = []
+        for event, decided in zip(self.events, self.states, strict=True):
+            after = decided if is_timeless or at_ms == self.decided_ms else evolve(before, event, at_ms)
+            steps.append(Step(before, event, at_ms, after, tag))
             before = after
-        return stamped
+        return steps
 
 
 def propose(
-    requests: Sequence[Request], state: RoomState | None, draw_round: DrawRound, *, now_ms: int, tag: str
+    requests: Sequence[Request], before: RoomState | None, draw_round: DrawRound, *, now_ms: int, tag: str
 ) -> Proposal:
     """Decide these requests in order, each on the state that the one before leads to."""
-    steps: list[Step] = []
+    state = before
+    events: list[Event] = []
+    states: list[RoomState] = []
     answers: list[LateAnswer] = []
     for request in requests:
         verdict = decide(state, request.command, draw_round)
         if isinstance(verdict, tuple):
             for event in verdict:
-                after = evolve(state, event, now_ms)
-                steps.append(Step(state, event, now_ms, after, tag))
-                state = after
+                state = evolve(state, event, now_ms)
+                events.append(event)
+                states.append(state)
         elif request.asker:
-            answers.append(LateAnswer(len(steps), request.asker, verdict.with_id(request.id)))
-    return Proposal(requests, tag, steps, answers)
+            answers.append(LateAnswer(len(events), request.asker, verdict.with_id(request.id)))
+    return Proposal(requests, tag, now_ms, before, events, states, answers)
 
 
 def make_append(
@@ -105,12 +111,12 @@ def make_append(
     closed_room_seconds: int,
     own_subscriptions: int | None,
 ) -> Append:
-    """Return the append of a proposal's steps after the cursor; Redis makes it only with its clock inside the window.
+    """Return the append of a proposal's events after the cursor; Redis makes it only with its clock inside the window.
 
     `deadline` is the next one of the state before. If Redis would execute the append after it, the deadline is decided
     first and the requests again: the player may have run out of time.
     """
-    before, after = proposal.steps[0].before, proposal.steps[-1].after
+    before, after = proposal.before, proposal.states[-1]
     command = proposal.requests[0].command
     not_before_ms, not_after_ms = 0, window.not_after_ms
     if isinstance(command, ExpireDeadline):
@@ -125,13 +131,13 @@ def make_append(
         next_check_ms = after.next_check_ms() or 0
         expire_seconds = _closed_log_seconds(after, closed_room_seconds) if after.phase is Phase.CLOSED else 0
         # A round that is opened or ends has new deadlines, so that most moves do not come here.
-        rounds = tuple(round_entries(proposal.steps))
+        rounds = tuple(round_entries(proposal.steps_at(proposal.decided_ms)))
     return Append(
         room=room,
         expected=cursor.index,
         expected_tag=cursor.tag,
         tag=proposal.tag,
-        events=list(map(_EVENT, proposal.steps)),
+        events=proposal.events,
         not_before_ms=not_before_ms,
         not_after_ms=not_after_ms,
         next_check_ms=next_check_ms,
