@@ -5,7 +5,14 @@ from dataclasses import dataclass, field
 
 from fairest_protocol.calculation.cards import Card, full_deck, rank
 from fairest_protocol.calculation.rules import Foundation, Redeal, RolledFoundations, Rules
-from fairest_protocol.calculation.seal import draw_below, make_envelopes, make_salt, random_bytes, shuffle
+from fairest_protocol.calculation.seal import (
+    ENVELOPE_BYTES,
+    draw_below,
+    make_envelopes,
+    make_salt,
+    random_bytes,
+    shuffle,
+)
 from fairest_protocol.value import Value
 
 
@@ -25,7 +32,7 @@ class Deal(Value):
 
 @dataclass(frozen=True, slots=True)
 class SealedDeal:
-    """The deal of a round and its envelopes. Each salt is computed on first use and cached.
+    """The deal of a round and its envelopes. Each salt, and all envelopes, are computed on first use and cached.
 
     `step` is the step of a certified round, whose deal has a seed of its own; None for every other round.
     Reading a log to restore a race needs only a few salts, and computing all of them takes longer than the deal.
@@ -37,6 +44,8 @@ class SealedDeal:
     _salts: list[list[bytes]] = field(compare=False, repr=False)
     """The cache of salts by sealed pass and position; empty bytes for a salt that is not computed yet."""
     step: int | None = field(default=None, kw_only=True)
+    _envelopes: list[bytes] = field(default_factory=list, init=False, compare=False, repr=False)
+    """The cache of envelopes: the bytes of each sealed pass. As objects of their own they would take 2 KiB more."""
 
     def salt(self, pass_number: int, position: int) -> bytes:
         """Return the salt of the envelope that holds the card at this position of this pass."""
@@ -49,14 +58,18 @@ class SealedDeal:
 
     @property
     def envelopes(self) -> tuple[tuple[bytes, ...], ...]:
-        """For each sealed pass and position, the hash that hides its card. Not cached: a room shows them once."""
-        orders = self.deal.orders
+        """For each sealed pass and position, the hash that hides its card: for the deal, and again for the record."""
+        if not self._envelopes:
+            self._envelopes.extend(map(self._seal, range(len(self._salts))))
         return tuple(
-            make_envelopes(
-                self.round_id, number, orders[number], [self.salt(number, place) for place in range(len(salts))]
-            )
-            for number, salts in enumerate(self._salts)
+            tuple([sealed[at : at + ENVELOPE_BYTES] for at in range(0, len(sealed), ENVELOPE_BYTES)])
+            for sealed in self._envelopes
         )
+
+    def _seal(self, number: int) -> bytes:
+        """Return the envelopes of one pass, one after the other."""
+        salts = [self.salt(number, position) for position in range(len(self._salts[number]))]
+        return make_envelopes(self.round_id, number, self.deal.orders[number], salts)
 
 
 def make_deal(rules: Rules, seed: bytes) -> Deal:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Final
 
-from fairest_protocol.calculation.cards import Card
+from fairest_protocol.calculation.cards import Card, full_deck
 
 SECRET_BYTES: Final = 32
 """Length of the server's secret, and of each player's entropy."""
@@ -18,6 +18,8 @@ ROUND_ID_BYTES: Final = 16
 KEY_BYTES: Final = 32
 """Length of the server's public key (Ed25519)."""
 SIGNATURE_BYTES: Final = 64
+SALT_BYTES: Final = 32
+ENVELOPE_BYTES: Final = 32
 CHECK_WORDS: Final = 4
 NO_ROUNDS: Final = bytes(32)
 """The chain of a chain of rounds without entries."""
@@ -36,6 +38,12 @@ def _encode_label(label: str) -> bytes:
 _FIRST_LINE: Final = _encode_label("line") + (0).to_bytes(4, "big")
 _NEXT_LINE: Final = _encode_label("line") + (32).to_bytes(4, "big")
 """The beginning of the bytes that are hashed for a line: the label, and the length of the chain of the line before."""
+
+
+_ENVELOPED: Final = {
+    card: len(card).to_bytes(4, "big") + card.encode() + SALT_BYTES.to_bytes(4, "big") for card in full_deck(2)
+}
+"""What is hashed of each card in an envelope: the card, and the length of its salt."""
 
 
 def _encode(label: str, *parts: bytes) -> bytes:
@@ -116,18 +124,15 @@ def make_envelope(round_id: bytes, pass_number: int, position: int, card: Card, 
     return _digest("envelope", round_id, bytes([pass_number]), position.to_bytes(2, "big"), card.encode(), salt)
 
 
-def make_envelopes(
-    round_id: bytes, pass_number: int, cards: Sequence[Card], salts: Sequence[bytes]
-) -> tuple[bytes, ...]:
-    """Return `make_envelope` of each position of a pass, at a third of its cost."""
-    # A room computes two hundred hashes for a race, so the bytes of `_encode` are put together here.
+def make_envelopes(round_id: bytes, pass_number: int, cards: Sequence[Card], salts: Sequence[bytes]) -> bytes:
+    """Return `make_envelope` of each position of a pass, one after the other. Each salt has `SALT_BYTES`."""
+    # A room computes fifty hashes for a deal, so the bytes of `_encode` are put together here, at a third of the cost.
     place = _encode("envelope", round_id, bytes([pass_number])) + (2).to_bytes(4, "big")
-    return tuple(
-        hashlib.sha256(
-            b"%b%c%c\0\0\0%c%b\0\0\0%c%b"
-            % (place, position >> 8, position & 255, len(card), card.encode(), len(salt), salt)
-        ).digest()
-        for position, (card, salt) in enumerate(zip(cards, salts, strict=True))
+    return b"".join(
+        [
+            hashlib.sha256(place + position.to_bytes(2, "big") + _ENVELOPED[card] + salt).digest()
+            for position, (card, salt) in enumerate(zip(cards, salts, strict=True))
+        ]
     )
 
 

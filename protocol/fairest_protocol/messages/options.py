@@ -1,6 +1,7 @@
 """The options of a room, chosen when it is created. Every option has a default that suits two friends."""
 
 from enum import StrEnum
+from functools import lru_cache
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, field_validator
@@ -79,11 +80,17 @@ class RoomOptions(Message):
 
         It also works for a variant that this version does not know.
         """
-        return format_terms(self.model_dump())
+        return _format_terms(self)
 
     def chosen_rules(self) -> Rules:
         """Return the rules with these parameters. Raises `BadRules` if the variant does not allow them."""
         return choose_rules(self.rules, self.piles, self.redeals)
+
+
+@lru_cache(maxsize=128)
+def _format_terms(options: RoomOptions) -> str:
+    """Return the terms of these options. Most rooms have the same few, and each round and each record needs them."""
+    return format_terms(options.model_dump())
 
 
 class UnplayableOptions(RoomOptions):
