@@ -146,9 +146,9 @@ class BareRoom(StoredRoom):
     def tell(self, tag: str) -> None:  # noqa: ARG002 - of no use here
         """Send both players each move."""
         for seat, answer in self._in_flight:
-            self.websockets[seat].outgoing.write_text(answer)
+            self.websockets[seat].outbox.send(answer)
             # As with the relay, the load distinguishes notices from answers by their first character.
-            self.websockets[1 - seat].outgoing.write_text(b"!" + answer)
+            self.websockets[1 - seat].outbox.send(b"!" + answer)
 
 
 class StoredRaces:

@@ -188,9 +188,9 @@ async def _serve_stored(redis_path: str) -> None:
                 take(message if isinstance(message, bytes) else message.encode())
 
     def answer(websocket: WebSocket, message: bytes) -> None:
-        websocket.outgoing.write_text(message)
+        websocket.outbox.send(message)
         if websocket in partners:
-            partners[websocket].outgoing.write_text(b"!" + message)
+            partners[websocket].outbox.send(b"!" + message)
 
     await _listen(stored)
 

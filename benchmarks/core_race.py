@@ -62,4 +62,4 @@ class CoreRoom(StoredRoom):
             entries = view.reveal(*projected)
             if entries:
                 text = encode_view(view.position, entries, tag)
-                self.websockets[seat].outgoing.write_text(text if seat in self._movers else b"!" + text)
+                self.websockets[seat].outbox.send(text if seat in self._movers else b"!" + text)

@@ -10,7 +10,7 @@ from websockets.frames import Opcode
 
 from fairest_protocol.messages.from_client import Hello, Renew
 from fairest_protocol.messages.from_server import Renewed, Welcome
-from fairest_server.edge import outgoing
+from fairest_server.edge import outbox
 from fairest_server.live.bans import Bans
 from fairest_server.store import keys
 from fairest_server.store.bans import Ban, BanStore, parse_network
@@ -141,8 +141,8 @@ async def test_names_are_not_changed_without_end(limited: Limited) -> None:
 async def test_a_player_that_is_banned_in_the_queue_leaves_it_although_its_client_stays(
     limited: Limited, redis: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(outgoing, "CLOSING_SECONDS", 3_600.0)
-    monkeypatch.setattr(outgoing, "MAX_CLOSING_SECONDS", 3_600.0)
+    monkeypatch.setattr(outbox, "CLOSING_SECONDS", 3_600.0)
+    monkeypatch.setattr(outbox, "MAX_CLOSING_SECONDS", 3_600.0)
     async with limited(heartbeat_seconds=3_600) as url, raw_websocket(url) as mallory:
         for message in (b'{"type":"hello","name":"mallory"}', b'{"type":"queue"}'):
             mallory.writer.write(frame(Opcode.TEXT, message))

@@ -15,7 +15,7 @@ from fairest_protocol.messages.from_server import Refused
 from fairest_protocol.messages.refusals import Refusal
 from fairest_server.edge.frames import frame_text
 from fairest_server.edge.incoming import Incoming
-from fairest_server.edge.outgoing import Outgoing
+from fairest_server.edge.outbox import Outbox
 from tests.support.limited import limited_server
 from tests.support.wire_client import WireClient, open_client, racing_players
 
@@ -92,8 +92,8 @@ async def test_a_websocket_knows_whether_it_is_between_messages(server_url: str)
 
 def is_of(incoming: Incoming, player: WireClient) -> bool:
     """Whether this is the server's end of the player's connection."""
-    (outgoing,) = [each for each in gc.get_referents(incoming) if type(each) is Outgoing]
-    ends = outgoing.transport.get_extra_info("peername"), player.socket.transport.get_extra_info("sockname")
+    (outbox,) = [each for each in gc.get_referents(incoming) if type(each) is Outbox]
+    ends = outbox.transport.get_extra_info("peername"), player.socket.transport.get_extra_info("sockname")
     return bool(ends[0] == ends[1])
 
 

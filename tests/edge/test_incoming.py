@@ -11,7 +11,7 @@ from fairest_server.edge.frame_budget import FrameBudget
 from fairest_server.edge.frame_stream import FrameStream
 from fairest_server.edge.incoming import Disconnected, Incoming
 from fairest_server.edge.keepalive import Keepalive
-from fairest_server.edge.outgoing import Outgoing
+from fairest_server.edge.outbox import Outbox
 from fairest_server.edge.turns import TURN_MESSAGES, Turns
 from fairest_server.settings import Settings
 from tests.support.raw_websocket import UPGRADE, frame
@@ -45,7 +45,13 @@ class Pipe(asyncio.Transport):
 def opened(turns: Turns) -> tuple[Incoming, Pipe]:
     """An open connection that shares `turns`, and its transport."""
     settings, stream, pipe = Settings(), FrameStream(4096), Pipe()
-    incoming = Incoming(Outgoing(pipe, stream), stream, FrameBudget(settings, time.monotonic()), Keepalive(), turns)
+    incoming = Incoming(
+        Outbox(pipe, stream, settings.max_unsent_bytes),
+        stream,
+        FrameBudget(settings, time.monotonic()),
+        Keepalive(),
+        turns,
+    )
     request = stream.receive_request(UPGRADE)
     assert request is not None
     stream.accept(request)

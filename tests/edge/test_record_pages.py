@@ -16,7 +16,7 @@ from fairest_protocol.messages.from_server import MatchRecord
 from fairest_server.app import running
 from fairest_server.archive.places import open_place
 from fairest_server.archive.record_archive import RecordArchive
-from fairest_server.edge import outgoing
+from fairest_server.edge import outbox
 from fairest_server.settings import Settings
 from fairest_server.store import keys
 from tests.support.limited import Limited
@@ -173,7 +173,7 @@ async def reading_nothing(url: str) -> AsyncIterator[asyncio.StreamReader]:
 async def test_a_long_record_that_is_not_read_is_cut_off(
     limited: Limited, redis: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(outgoing, "MAX_CLOSING_SECONDS", 0.1)
+    monkeypatch.setattr(outbox, "MAX_CLOSING_SECONDS", 0.1)
     before = REGISTRY.get_sample_value("fairest_sockets") or 0
 
     async def is_gone() -> bool:
@@ -190,7 +190,7 @@ async def test_a_slow_reader_gets_more_time_for_a_long_record(
     limited: Limited, redis: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As much as a slow line takes; it has only that here, and so a short answer would be cut off at once."""
-    monkeypatch.setattr(outgoing, "CLOSING_SECONDS", 0.0)
+    monkeypatch.setattr(outbox, "CLOSING_SECONDS", 0.0)
     async with limited() as url:
         await redis.set(keys.record(NO_MATCH), LONG)
         async with reading_nothing(url) as reader, asyncio.timeout(PATIENCE_SECONDS):

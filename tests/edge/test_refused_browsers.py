@@ -19,7 +19,7 @@ from fairest_protocol.messages.from_client import Hello
 from fairest_protocol.messages.from_server import Error
 from fairest_protocol.messages.refusals import Breach
 from fairest_server.app import running
-from fairest_server.edge import outgoing
+from fairest_server.edge import outbox
 from fairest_server.live.drain import Drain
 from fairest_server.settings import Settings
 from fairest_server.store.bans import Ban, BanStore
@@ -150,8 +150,8 @@ async def test_a_refused_browser_is_sent_all_at_once_and_nothing_is_waited_for(
     limited: Limited, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_encrypted: bool
 ) -> None:
     # No time limit ends the stream here: the server does.
-    monkeypatch.setattr(outgoing, "CLOSING_SECONDS", 3_600.0)
-    monkeypatch.setattr(outgoing, "MAX_CLOSING_SECONDS", 3_600.0)
+    monkeypatch.setattr(outbox, "CLOSING_SECONDS", 3_600.0)
+    monkeypatch.setattr(outbox, "MAX_CLOSING_SECONDS", 3_600.0)
     served, tls = limited, None
     if is_encrypted:
         cert, key = make_certificate(tmp_path)
@@ -195,7 +195,7 @@ async def test_messages_of_a_refused_browser_are_not_read(limited: Limited) -> N
 async def test_a_refused_browser_that_never_reads_and_never_closes_is_cut_off(
     limited: Limited, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(outgoing, "CLOSING_SECONDS", 0.1)
+    monkeypatch.setattr(outbox, "CLOSING_SECONDS", 0.1)
     before = gauge("fairest_sockets")
 
     async def is_gone() -> bool:
@@ -215,7 +215,7 @@ async def turned_away_since(count: float) -> bool:
 async def test_a_refused_browser_that_sends_without_end_is_cut_off(
     limited: Limited, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(outgoing, "CLOSING_SECONDS", 0.1)
+    monkeypatch.setattr(outbox, "CLOSING_SECONDS", 0.1)
     async with limited() as url, raw_connection(url) as client, asyncio.timeout(PATIENCE_SECONDS):
         client.writer.write(request_of(EVIL))
         with suppress(OSError):

@@ -8,7 +8,7 @@ from fairest_server.edge.frame_budget import FrameBudget
 from fairest_server.edge.frame_stream import FrameStream
 from fairest_server.edge.keepalive import Keepalive
 from fairest_server.edge.message_queue import MessageQueue
-from fairest_server.edge.outgoing import Outgoing
+from fairest_server.edge.outbox import Outbox
 from fairest_server.edge.turns import Turns
 from fairest_server.ops import metrics
 from fairest_server.ops.faults import report
@@ -50,7 +50,7 @@ class Incoming:
         "_is_lost",
         "_is_reading",
         "_keepalive",
-        "_outgoing",
+        "_outbox",
         "_pause",
         "_queue",
         "_stream",
@@ -62,10 +62,10 @@ class Incoming:
     )
 
     def __init__(
-        self, outgoing: Outgoing, stream: FrameStream, budget: FrameBudget, keepalive: Keepalive, turns: Turns
+        self, outbox: Outbox, stream: FrameStream, budget: FrameBudget, keepalive: Keepalive, turns: Turns
     ) -> None:
-        self._outgoing = outgoing
-        self._transport = outgoing.transport
+        self._outbox = outbox
+        self._transport = outbox.transport
         self._stream = stream
         self._budget = budget
         self._keepalive = keepalive
@@ -91,7 +91,7 @@ class Incoming:
 
     def arrive(self, data: bytes) -> None:
         """Take bytes from the socket."""
-        if self._outgoing.has_ended:
+        if self._outbox.has_ended:
             self._pause_reading(DISCARD_SECONDS)
             return
         self.is_clear = False
@@ -128,7 +128,7 @@ class Incoming:
                 self._keepalive.pong(payload)
             if not self._is_closing:
                 self._queue.messages += arrivals.messages
-            self._outgoing.flush()
+            self._outbox.flush()
             now = time.monotonic()
             wait_seconds = self._budget.charge(arrivals.kinds, len(data), now)
             if self._budget.is_flood(now):
@@ -204,13 +204,13 @@ class Incoming:
             or self._is_lost
             or self.is_flooded
             or self._pause is not None
-            or self._outgoing.has_ended
+            or self._outbox.has_ended
             or len(self._queue.messages) >= MAX_QUEUED
         )
 
     def _go_on(self) -> None:
         """Ask for a turn, or read the socket, as far as nothing blocks that."""
-        if self._outgoing.has_ended:
+        if self._outbox.has_ended:
             self._waiting.clear()
             self._set_reading(is_reading=self._pause is None)
         elif self._is_blocked:

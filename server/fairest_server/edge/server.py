@@ -117,7 +117,7 @@ class Server:
             task.cancel()
         for websocket in self._connections:
             if websocket.is_opening:
-                websocket.outgoing.transport.abort()
+                websocket.outbox.transport.abort()
             else:
                 websocket.begin_close(code, reason)
         ends = [asyncio.create_task(websocket.wait_closed()) for websocket in self._connections]
@@ -125,7 +125,7 @@ class Server:
         if ends:
             await asyncio.wait(ends, timeout=seconds)
         for websocket in self._connections:
-            websocket.outgoing.transport.abort()
+            websocket.outbox.transport.abort()
         await asyncio.gather(*ends, return_exceptions=True)
 
     # As the owner of its connections.
@@ -153,7 +153,7 @@ class Server:
                 websocket.respond(response)
                 return
             websocket.accept(request)
-            if websocket.outgoing.is_open:
+            if websocket.outbox.is_open:
                 await self._handle(websocket, request)
         except RequestRefused as refused:
             if websocket.is_opening:

@@ -28,7 +28,6 @@ from fairest_server.edge.inbox import Inbox
 from fairest_server.edge.incoming import Disconnected
 from fairest_server.edge.lookup import Lookup, Question
 from fairest_server.edge.message_costs import LOG_READ_TOKENS, LOG_READERS, MISS_TOKENS, MISSES, READ_FOR_TOKEN
-from fairest_server.edge.outbox import Outbox
 from fairest_server.edge.race_queue import RaceQueue
 from fairest_server.edge.rate_limit import TokenBucket
 from fairest_server.edge.room_entry import EntryMessage, RoomEntry
@@ -106,7 +105,7 @@ class Session:
         """The room and the seat that log lines are about; empty outside of a room."""
         self._bucket = TokenBucket(settings.messages_per_second, settings.messages_burst, time.monotonic())
         self._inbox = Inbox(websocket, self._bucket, settings.flood_seconds)
-        self._outbox = Outbox(websocket.outgoing, settings.max_unsent_bytes)
+        self._outbox = websocket.outbox
         self._closing: asyncio.Task[None] | None = None
         """Closes this connection for a reason that did not come up in `_listen`, which waits for a frame meanwhile."""
         self._timed_at = 0.0
@@ -295,7 +294,7 @@ class Session:
         self.seen_upto = ViewCursor(entry.position, entry.tag or "") if isinstance(entry, Resume) else ORIGIN
         self._log_context = {"room": None if isinstance(entry, Create) else entry.room, "seat": None}
         try:
-            await self._room_entry.enter(entry, self.player, self, lambda: self._websocket.outgoing.is_open)
+            await self._room_entry.enter(entry, self.player, self, lambda: self._websocket.outbox.is_open)
         except (RedisError, OSError):
             self.refused(refuse(entry.type, Refusal.TRY_AGAIN))
 

@@ -21,7 +21,7 @@ from fairest_server.edge.frames import unframe_text
 from fairest_server.edge.http_pages import answer, text_page
 from fairest_server.edge.incoming import Incoming
 from fairest_server.edge.keepalive import Keepalive, Tick
-from fairest_server.edge.outgoing import Outgoing
+from fairest_server.edge.outbox import Outbox
 from fairest_server.edge.round_trip import ROUND_TRIP_HEADER, RoundTrip, stated_round_trip_us
 from fairest_server.edge.turns import Turns
 from fairest_server.ops import metrics
@@ -81,7 +81,7 @@ class WebSocket(asyncio.Protocol):
         "incoming",
         "is_made",
         "is_opening",
-        "outgoing",
+        "outbox",
         "peer",
         "round_trip",
     )
@@ -111,12 +111,12 @@ class WebSocket(asyncio.Protocol):
         loop, settings = asyncio.get_running_loop(), self._owner.settings
         self._lost = loop.create_future()
         self._stream = FrameStream(settings.max_frame_bytes)
-        self.outgoing = Outgoing(cast("asyncio.Transport", transport), self._stream)
+        self.outbox = Outbox(cast("asyncio.Transport", transport), self._stream, settings.max_unsent_bytes)
         is_direct = not is_trusted(self.peer, settings.proxy_networks)
-        self.round_trip = RoundTrip(self.outgoing.ping, transport.get_extra_info("socket"), is_direct=is_direct)
+        self.round_trip = RoundTrip(self.outbox.ping, transport.get_extra_info("socket"), is_direct=is_direct)
         self._keepalive = Keepalive(self.round_trip)
         budget = FrameBudget(settings, time.monotonic())
-        self.incoming = Incoming(self.outgoing, self._stream, budget, self._keepalive, self._owner.turns)
+        self.incoming = Incoming(self.outbox, self._stream, budget, self._keepalive, self._owner.turns)
         self._timer = loop.call_later(OPENING_SECONDS, self._open_late)
         self.is_made = True
         self._owner.on_made(self)
@@ -141,7 +141,7 @@ class WebSocket(asyncio.Protocol):
         self._timer.cancel()
         self._has_ended, self.fast_path, self.is_opening = True, None, False
         self.round_trip.on_answer = None
-        self.outgoing.release()
+        self.outbox.release()
         self.close_code, failure = self._stream.end()
         if failure is not None:
             metrics.CUT_OFF.labels(failure).inc()
@@ -151,21 +151,21 @@ class WebSocket(asyncio.Protocol):
 
     def pause_writing(self) -> None:
         """Hold pongs back: the transport has much to send."""
-        self.outgoing.set_full(is_full=True)
+        self.outbox.set_full(is_full=True)
 
     def resume_writing(self) -> None:
         """Send pongs again."""
-        self.outgoing.set_full(is_full=False)
+        self.outbox.set_full(is_full=False)
 
     # Called by the server and the session.
 
     def accept(self, request: Request) -> None:
-        """Answer a request to open a WebSocket; `outgoing.is_open` then says whether it was a valid one."""
+        """Answer a request to open a WebSocket; `outbox.is_open` then says whether it was a valid one."""
         if self.round_trip.beyond_us is None:
             self.round_trip.beyond_us = stated_round_trip_us(request.headers.get_all(ROUND_TRIP_HEADER))
         is_open, self.is_opening = self._stream.accept(request), False
         self._timer.cancel()
-        self.outgoing.flush()
+        self.outbox.flush()
         if is_open:
             self._timer = asyncio.get_running_loop().call_later(self._owner.settings.heartbeat_seconds, self._beat)
             self.incoming.begin()
@@ -176,18 +176,18 @@ class WebSocket(asyncio.Protocol):
         self._timer.cancel()
         if rejection is None or not self._stream.reject(rejection):
             self._stream.respond(response)
-        self.outgoing.limit_closing(len(response.body))
-        self.outgoing.flush()
+        self.outbox.limit_closing(len(response.body))
+        self.outbox.flush()
 
     def begin_close(self, code: int, reason: str) -> None:
         """Begin the closing handshake; does nothing on a connection that is not open."""
-        if self.outgoing.is_open:
+        if self.outbox.is_open:
             if self.incoming.is_flooded:
                 self._stream.fail(code, reason)
             else:
                 self._stream.send_close(code, reason)
-            self.outgoing.flush()
-            self.outgoing.limit_closing()
+            self.outbox.flush()
+            self.outbox.limit_closing()
             self.incoming.close()
 
     async def wait_closed(self) -> None:
@@ -206,7 +206,7 @@ class WebSocket(asyncio.Protocol):
         if not self.is_opening:
             return 0
         request = self._stream.receive_request(self._request)
-        self.outgoing.flush()
+        self.outbox.flush()
         if request is not None:
             self._timer.cancel()
             self._timer = asyncio.get_running_loop().call_later(ANSWER_SECONDS, self._open_late)
@@ -230,11 +230,11 @@ class WebSocket(asyncio.Protocol):
 
     def _open_late(self) -> None:
         metrics.CUT_OFF.labels(CutOff.HANDSHAKE).inc()
-        self.outgoing.transport.abort()
+        self.outbox.transport.abort()
 
     def _beat(self) -> None:
         """Send a ping, or end a client that has not answered the last one."""
-        if not self.outgoing.is_open:
+        if not self.outbox.is_open:
             return
         match self._keepalive.tick(is_behind=self.incoming.is_behind):
             case Tick.PING:
@@ -245,5 +245,5 @@ class WebSocket(asyncio.Protocol):
             case Tick.WAIT:
                 pass
         self.round_trip.ping()
-        self.outgoing.flush()
+        self.outbox.flush()
         self._timer = asyncio.get_running_loop().call_later(self._owner.settings.heartbeat_seconds, self._beat)

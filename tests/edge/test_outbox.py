@@ -6,7 +6,7 @@ import pytest
 from websockets.frames import Opcode
 
 from fairest_server.edge.frame_stream import FrameStream
-from fairest_server.edge.outgoing import Outgoing
+from fairest_server.edge.outbox import Outbox
 from tests.support.raw_websocket import UPGRADE, frame
 
 Written = list[bytes]
@@ -30,50 +30,50 @@ class Pipe(asyncio.Transport):
 
 
 @pytest.fixture
-def opened() -> tuple[Outgoing, FrameStream, Written]:
+def opened() -> tuple[Outbox, FrameStream, Written]:
     """An open connection, and what is written to it from now on."""
     pipe, stream = Pipe(), FrameStream(4096)
-    outgoing = Outgoing(pipe, stream)
+    outbox = Outbox(pipe, stream, 4096)
     request = stream.receive_request(UPGRADE)
     assert request is not None
     stream.accept(request)
-    outgoing.flush()
+    outbox.flush()
     pipe.written.clear()
-    return outgoing, stream, pipe.written
+    return outbox, stream, pipe.written
 
 
-def ping(outgoing: Outgoing, stream: FrameStream, payload: bytes) -> None:
+def ping(outbox: Outbox, stream: FrameStream, payload: bytes) -> None:
     stream.receive(frame(Opcode.PING, payload))
-    outgoing.flush()
+    outbox.flush()
 
 
-def test_a_ping_is_answered_at_once(opened: tuple[Outgoing, FrameStream, Written]) -> None:
-    outgoing, stream, written = opened
-    ping(outgoing, stream, b"1")
+def test_a_ping_is_answered_at_once(opened: tuple[Outbox, FrameStream, Written]) -> None:
+    outbox, stream, written = opened
+    ping(outbox, stream, b"1")
     assert written == [b"\x8a\x011"]
 
 
-def test_while_much_is_unsent_no_pong_is_written(opened: tuple[Outgoing, FrameStream, Written]) -> None:
-    outgoing, stream, written = opened
-    outgoing.set_full(is_full=True)
+def test_while_much_is_unsent_no_pong_is_written(opened: tuple[Outbox, FrameStream, Written]) -> None:
+    outbox, stream, written = opened
+    outbox.set_full(is_full=True)
     for number in range(100):
-        ping(outgoing, stream, b"%d" % number)
+        ping(outbox, stream, b"%d" % number)
     assert written == []
 
 
-def test_of_the_pongs_that_waited_only_the_newest_is_written(opened: tuple[Outgoing, FrameStream, Written]) -> None:
-    outgoing, stream, written = opened
-    outgoing.set_full(is_full=True)
+def test_of_the_pongs_that_waited_only_the_newest_is_written(opened: tuple[Outbox, FrameStream, Written]) -> None:
+    outbox, stream, written = opened
+    outbox.set_full(is_full=True)
     for number in range(100):
-        ping(outgoing, stream, b"%d" % number)
-    outgoing.set_full(is_full=False)
+        ping(outbox, stream, b"%d" % number)
+    outbox.set_full(is_full=False)
     assert written == [b"\x8a\x0299"]
 
 
-def test_a_pong_that_waited_is_written_once(opened: tuple[Outgoing, FrameStream, Written]) -> None:
-    outgoing, stream, written = opened
-    outgoing.set_full(is_full=True)
-    ping(outgoing, stream, b"1")
+def test_a_pong_that_waited_is_written_once(opened: tuple[Outbox, FrameStream, Written]) -> None:
+    outbox, stream, written = opened
+    outbox.set_full(is_full=True)
+    ping(outbox, stream, b"1")
     for is_full in (False, True, False):
-        outgoing.set_full(is_full=is_full)
+        outbox.set_full(is_full=is_full)
     assert written == [b"\x8a\x011"]
