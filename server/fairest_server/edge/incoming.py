@@ -168,7 +168,7 @@ class Incoming:
             finally:
                 queue.forget()
             if queue.messages and not self.is_flooded:
-                message = queue.messages.popleft()
+                message = queue.messages.pop(0)
                 self._go_on()
                 return message
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from collections import deque
 
 import structlog
 from redis.exceptions import RedisError
@@ -110,7 +109,7 @@ class Session:
         """Closes this connection for a reason that did not come up in `_listen`, which waits for a frame meanwhile."""
         self._timed_at = 0.0
         self._asked_by: EntryMessage | Queue | None = None
-        self._leave_ids: deque[str | None] = deque()
+        self._leave_ids: list[str | None] = []
         """The ids of the requests to leave that are not answered yet, in order."""
         self.player: Player | None = None
         """The player that this client speaks for; None before the handshake is over."""
@@ -176,13 +175,13 @@ class Session:
         has_asked = has_asked and bool(self._leave_ids)
         if has_asked or not self._queue.takes_back(self):
             self._queue.forget(self)
-            self._outbox.send_message(Left(id=self._leave_ids.popleft() if has_asked else None))
+            self._outbox.send_message(Left(id=self._leave_ids.pop(0) if has_asked else None))
 
     def refused(self, answer: Refused) -> None:
         """Tell the client that a request was refused. After one to enter a room it is in no room."""
         if answer.to in ROOM_REQUESTS:
             if answer.to == "leave" and self._leave_ids:
-                self._leave_ids.popleft()
+                self._leave_ids.pop(0)
             self._outbox.send_message(answer)
             return
         self._log.info(Event.NOT_LET_IN, **self._log_context, request=answer.to, refusal=answer.code)
