@@ -1,7 +1,8 @@
 """The least that a race on our socket costs which judges each move, stores it by our script, and only then tells both.
 
 A race as one writes it in an afternoon (`benchmarks.controls`), on our own sockets, with the room's log and its
-condition in Redis. Nothing else that a room has: no seal, no horizon, no deadlines, no catching up, no limits.
+condition in Redis. Nothing else that a room has: no seal, no horizon, no deadlines, no catching up, no limit but the
+one on unread bytes.
 """
 
 import asyncio

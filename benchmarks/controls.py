@@ -196,7 +196,7 @@ async def _serve_stored(redis_path: str) -> None:
 
 
 async def _listen(serve_player: Callable[[WebSocket, Request], Awaitable[None]]) -> None:
-    """Serve players on our own sockets, without limits."""
+    """Serve players on our own sockets, without limits but the one on unread bytes."""
 
     async def respond(_: str, __: Request) -> None:
         """Let every request open a WebSocket."""

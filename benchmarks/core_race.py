@@ -1,8 +1,8 @@
 """The bare race with the pure core of our server: what rules, states, horizon and views cost without the room around.
 
 Messages are read by our codec, moves are decided by `decide` and `evolve`, and the views of both players are those of
-the server, byte for byte. Nothing else that a room has: no session, no limits, no append queue with its retries, no
-deadlines, no catching up, no records.
+the server, byte for byte. Nothing else that a room has: no session, no limit but the one on unread bytes, no append
+queue with its retries, no deadlines, no catching up, no records.
 """
 
 from collections.abc import Sequence

@@ -32,7 +32,7 @@ class Deal(Value):
 
 @dataclass(frozen=True, slots=True)
 class SealedDeal:
-    """The deal of a round and its envelopes. Each salt, and all envelopes, are computed on first use and cached.
+    """The deal of a round and its envelopes. Each salt, and the envelopes together, are computed on first use and kept.
 
     `step` is the step of a certified round, whose deal has a seed of its own; None for every other round.
     Reading a log to restore a race needs only a few salts, and computing all of them takes longer than the deal.
@@ -60,7 +60,7 @@ class SealedDeal:
     def envelopes(self) -> tuple[tuple[bytes, ...], ...]:
         """For each sealed pass and position, the hash that hides its card: for the deal, and again for the record."""
         if not self._envelopes:
-            self._envelopes.extend(map(self._seal, range(len(self._salts))))
+            self._envelopes.extend([self._seal(number) for number in range(len(self._salts))])
         return tuple(
             tuple([sealed[at : at + ENVELOPE_BYTES] for at in range(0, len(sealed), ENVELOPE_BYTES)])
             for sealed in self._envelopes

@@ -43,7 +43,7 @@ _NEXT_LINE: Final = _encode_label("line") + (32).to_bytes(4, "big")
 _ENVELOPED: Final = {
     card: len(card).to_bytes(4, "big") + card.encode() + SALT_BYTES.to_bytes(4, "big") for card in full_deck(2)
 }
-"""What is hashed of each card in an envelope: the card, and the length of its salt."""
+"""What is hashed of each card in an envelope: the length of its text, the text, and the length of its salt."""
 
 
 def _encode(label: str, *parts: bytes) -> bytes:
@@ -126,7 +126,7 @@ def make_envelope(round_id: bytes, pass_number: int, position: int, card: Card, 
 
 def make_envelopes(round_id: bytes, pass_number: int, cards: Sequence[Card], salts: Sequence[bytes]) -> bytes:
     """Return `make_envelope` of each position of a pass, one after the other. Each salt has `SALT_BYTES`."""
-    # A room computes fifty hashes for a deal, so the bytes of `_encode` are put together here, at a third of the cost.
+    # Fifty hashes for each sealed pass: the bytes of `_encode` are put together here, at a third of its cost.
     place = _encode("envelope", round_id, bytes([pass_number])) + (2).to_bytes(4, "big")
     return b"".join(
         [

@@ -1,7 +1,7 @@
 """The way out of one connection: its frames, written to the transport without waiting, and the end of its stream.
 
-The queue is the socket's own write buffer. When that is full, the reader has stalled and is cut off: players resume
-where they were, spectators come back to a snapshot.
+The queue is the socket's own write buffer. When more than `max_unsent_bytes` wait there, the reader has stalled and is
+cut off: players resume where they were, spectators come back to a snapshot.
 """
 
 import asyncio

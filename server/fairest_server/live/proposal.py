@@ -38,7 +38,7 @@ class Request(Value, gc=True):
 
 
 class LateAnswer(Value, gc=True):
-    """An answer that is sent once the first `after_steps` steps of its proposal have been shown."""
+    """An answer that is sent once the first `after_steps` events of its proposal have been shown."""
 
     after_steps: int
     asker: Subscriber
