@@ -43,7 +43,7 @@ _NEXT_LINE: Final = _encode_label("line") + (32).to_bytes(4, "big")
 _ENVELOPED: Final = {
     card: len(card).to_bytes(4, "big") + card.encode() + SALT_BYTES.to_bytes(4, "big") for card in full_deck(2)
 }
-"""What is hashed of each card in an envelope: the length of its text, the text, and the length of its salt."""
+"""The bytes of each card that an envelope hashes: the length of its text, the text, and the length of its salt."""
 
 
 def _encode(label: str, *parts: bytes) -> bytes:

@@ -69,7 +69,7 @@ class Proposal(Value, gc=True):
     def steps_at(self, at_ms: int) -> list[Step]:
         """Return the events as steps of a log that takes them at this time, on Redis' clock.
 
-        States are computed again only if one of them depends on the time.
+        The proposal has at least one event. States are computed again only if one of them depends on the time.
         """
         before, tag = self.before, self.tag
         last = self.states[-1]
