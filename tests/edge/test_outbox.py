@@ -1,4 +1,4 @@
-"""The frames of one connection that the library sends, while the transport is full and afterwards."""
+"""The frames of one connection: those of the library, while the transport is full and afterwards, and messages."""
 
 import asyncio
 
@@ -9,6 +9,7 @@ from fairest_server.edge.frame_stream import FrameStream
 from fairest_server.edge.outbox import Outbox
 from tests.support.raw_websocket import UPGRADE, frame
 
+MAX_UNSENT_BYTES = 4096
 Written = list[bytes]
 
 
@@ -18,6 +19,8 @@ class Pipe(asyncio.Transport):
     def __init__(self) -> None:
         super().__init__()
         self.written: Written = []
+        self.unsent_bytes = 0
+        self.is_aborted = False
 
     def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
         """Nothing is ever unsent."""
@@ -25,15 +28,26 @@ class Pipe(asyncio.Transport):
     def write(self, data: bytes | bytearray | memoryview) -> None:
         self.written.append(bytes(data))
 
+    def get_write_buffer_size(self) -> int:
+        return self.unsent_bytes
+
+    def abort(self) -> None:
+        self.is_aborted = True
+
     def is_closing(self) -> bool:
-        return False
+        return self.is_aborted
 
 
 @pytest.fixture
-def opened() -> tuple[Outbox, FrameStream, Written]:
+def pipe() -> Pipe:
+    return Pipe()
+
+
+@pytest.fixture
+def opened(pipe: Pipe) -> tuple[Outbox, FrameStream, Written]:
     """An open connection, and what is written to it from now on."""
-    pipe, stream = Pipe(), FrameStream(4096)
-    outbox = Outbox(pipe, stream, 4096)
+    stream = FrameStream(4096)
+    outbox = Outbox(pipe, stream, MAX_UNSENT_BYTES)
     request = stream.receive_request(UPGRADE)
     assert request is not None
     stream.accept(request)
@@ -77,3 +91,28 @@ def test_a_pong_that_waited_is_written_once(opened: tuple[Outbox, FrameStream, W
     for is_full in (False, True, False):
         outbox.set_full(is_full=is_full)
     assert written == [b"\x8a\x011"]
+
+
+def test_a_message_is_one_whole_frame(opened: tuple[Outbox, FrameStream, Written]) -> None:
+    outbox, _, written = opened
+    outbox.send(b"{}")
+    assert written == [b"\x81\x02{}"]
+
+
+@pytest.mark.parametrize(("unsent_bytes", "is_cut_off"), [(MAX_UNSENT_BYTES, False), (MAX_UNSENT_BYTES + 1, True)])
+def test_a_client_that_leaves_more_unread_than_it_may_is_cut_off(
+    pipe: Pipe, opened: tuple[Outbox, FrameStream, Written], unsent_bytes: int, is_cut_off: bool
+) -> None:
+    outbox, _, written = opened
+    pipe.unsent_bytes = unsent_bytes
+    outbox.send(b"{}")
+    assert (pipe.is_aborted, outbox.has_stalled, not written) == (is_cut_off,) * 3
+
+
+def test_nothing_is_sent_on_a_connection_that_was_cut_off(
+    pipe: Pipe, opened: tuple[Outbox, FrameStream, Written]
+) -> None:
+    outbox, _, written = opened
+    pipe.abort()
+    outbox.send(b"{}")
+    assert written == []

@@ -20,6 +20,7 @@ from fairest_protocol.calculation.seal import (
     make_seed,
     random_bytes,
 )
+from fairest_protocol.value import replace
 
 seeds = st.binary(min_size=32, max_size=32)
 variants = st.sampled_from(sorted(VARIANTS))
@@ -118,6 +119,25 @@ def test_an_envelope_is_the_hash_of_its_card_and_its_salt(name: str) -> None:
     for number, envelopes in enumerate(sealed.envelopes):
         for place, card in enumerate(sealed.deal.orders[number]):
             assert envelopes[place] == make_envelope(bytes(16), number, place, card, sealed.salt(number, place))
+
+
+def test_envelopes_that_were_asked_for_leave_a_deal_equal_to_what_it_was() -> None:
+    before, after = (seal_deal(choose_rules("classic"), bytes(32), bytes(16)) for _ in range(2))
+    assert after.envelopes
+    assert after == before
+
+
+def test_envelopes_are_the_same_each_time() -> None:
+    sealed = seal_deal(choose_rules("classic"), bytes(32), bytes(16))
+    assert sealed.envelopes == sealed.envelopes
+
+
+def test_envelopes_follow_the_cards_of_a_deal_that_takes_the_place_of_another() -> None:
+    sealed = seal_deal(choose_rules("classic"), bytes(32), bytes(16))
+    assert sealed.envelopes
+    changed = replace(sealed, deal=make_deal(choose_rules("classic"), bytes([1] * 32)))
+    first = changed.deal.orders[0][0]
+    assert changed.envelopes[0][0] == make_envelope(bytes(16), 0, 0, first, changed.salt(0, 0))
 
 
 @pytest.mark.parametrize("name", sorted(VARIANTS))
